@@ -20,7 +20,7 @@ sys.path.insert(0, str(ROOT))
 from tests.adapters.llm_replies import Call  # noqa: E402  the scripted model is that of the tests
 from tests.adapters.llm_server import KEY, ProviderServer, provider_server  # noqa: E402
 from tests.browser.conftest import CHROMIUM  # noqa: E402
-from tests.browser.console.steps import AGENTS, opened  # noqa: E402
+from tests.browser.console.steps import AGENTS, open_page  # noqa: E402
 from tests.browser.site import Site  # noqa: E402
 from tests.client import multipart  # noqa: E402
 from tests.e2e.load import call  # noqa: E402
@@ -69,7 +69,7 @@ async def main(wanted: list[str]) -> None:
     async with _shop() as (site, ids), async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         page = await (await browser.new_context(viewport=SIZE, locale="en-GB")).new_page()
-        await opened(site, page, "/")
+        await open_page(site, page, "/")
         for name, place in PLACES.items():
             if not wanted or name in wanted:
                 await page.goto(f"{site.url}/console{place.format(**ids)}")

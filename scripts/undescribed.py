@@ -5,7 +5,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from tests.contract.descriptions import document, missing, packages
+from tests.contract.descriptions import document, find_missing, packages
 
 
 def main() -> None:
@@ -13,7 +13,7 @@ def main() -> None:
     owners = packages()
     gaps = [
         f"{owners.get(name, 'kit')}: {gap}"
-        for name, gap in missing(document())
+        for name, gap in find_missing(document())
         if not wanted or owners.get(name, "kit") in wanted
     ]
     print("\n".join([*gaps, f"{len(gaps)} gaps"]))

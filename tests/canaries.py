@@ -14,7 +14,7 @@ from retinue.kit.vault import KEY_FILE
 
 
 def forms(secret: str) -> Iterator[bytes]:
-    """How the same secret might lie around."""
+    """Yield every encoding in which the secret might be stored."""
     raw = secret.encode()
     yield raw
     yield binascii.hexlify(raw)
@@ -32,8 +32,8 @@ def hits(haystack: bytes, secrets: Iterable[str]) -> list[tuple[str, bytes]]:
     return [(secret, form) for secret in secrets for form in set(forms(secret)) if form in haystack]
 
 
-async def everything_stored(data_dir: Path, database_url: str) -> bytes:
-    """The bytes of every file, and on PostgreSQL every row of every table as it is written there."""
+async def read_everything_stored(data_dir: Path, database_url: str) -> bytes:
+    """Return the bytes of every file, and on PostgreSQL every row of every table."""
     files = b"".join(
         path.read_bytes() for path in data_dir.rglob("*") if path.name != KEY_FILE and path.is_file()
     )

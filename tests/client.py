@@ -48,7 +48,7 @@ class Api:
         return type(self)(self.app, token=token, ip=self.ip)
 
     def at(self, ip: str) -> Self:
-        """The same person at another address."""
+        """Return the same person at another address."""
         return type(self)(self.app, token=self.token, ip=ip)
 
     async def request(

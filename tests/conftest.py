@@ -112,7 +112,7 @@ ServiceMaker = Callable[..., Awaitable[Service]]
 
 @pytest.fixture(scope="session")
 def shared_redis() -> Iterator[SharedRedis]:
-    """What several services share, started where there are any."""
+    """The Redis that several services share; started if a test has several."""
     redis = SharedRedis()
     redis.start()
     yield redis

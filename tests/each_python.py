@@ -28,7 +28,7 @@ def pythons() -> tuple[Python, ...]:
 
 
 def answers(module: ModuleType, program: str, cases: list[Any]) -> dict[str, list[Any]]:
-    """What `tried(case)` of a program returns for each case, by the version of Python that was asked."""
+    """Return the results of a program's `tried(case)` for each case, by the version of Python."""
     assert module.__file__
     given = json.dumps({"file": str(Path(module.__file__).resolve()), "program": program, "cases": cases})
     return {

@@ -88,7 +88,7 @@ class PgBouncer:
 
 
 @functools.cache
-def _shared() -> PgBouncer:
+def _shared_pooler() -> PgBouncer:
     """Return the one of this process of the tests, started when it is first needed."""
     made = PgBouncer()
     made.start()
@@ -100,11 +100,11 @@ def database_settings(direct: str) -> dict[str, Any]:
     """Return the settings of a service on this database: behind the pooler where all tests are."""
     if not IS_EVERYWHERE or not direct:
         return {"database_url": direct}
-    return {"database_url": _shared().url(direct), "database_direct_url": direct}
+    return {"database_url": _shared_pooler().url(direct), "database_direct_url": direct}
 
 
 def why_not() -> str:
-    """What is missing where every test is asked to be behind it."""
+    """Return why PgBouncer cannot be in front of every test; empty if it can, or need not."""
     if IS_EVERYWHERE and (BINARY is None or not SERVER):
         return "RETINUE_TEST_PGBOUNCER: needs pgbouncer and the server of RETINUE_TEST_DATABASE_URL"
     return ""

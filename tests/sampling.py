@@ -10,7 +10,7 @@ _COSTLY_FOLDERS = ("tests/adapters/", "tests/tools/")
 _CASES_KEPT = 3
 
 
-def sampled(cases: Iterable[Any], *, keep: Collection[Any]) -> list[Any]:
+def sample_cases(cases: Iterable[Any], *, keep: Collection[Any]) -> list[Any]:
     """Return parameters for all cases; those outside `keep` are marked `campaign`.
 
     A case of several values is a tuple, as in `pytest.mark.parametrize`.

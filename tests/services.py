@@ -40,7 +40,7 @@ def services_for(item: pytest.Item) -> int:
 
 
 def why_not() -> str:
-    """What is missing for several services."""
+    """Return why several services cannot be started; empty if they can."""
     if not SERVER:
         return "RETINUE_TEST_SERVICES: several services share the PostgreSQL of RETINUE_TEST_DATABASE_URL"
     if BINARY is None:
@@ -50,7 +50,7 @@ def why_not() -> str:
 
 @contextlib.contextmanager
 def _failpoints_kept() -> Iterator[None]:
-    """A start arms those of the settings, and reaches some; a test has armed its own for what comes after."""
+    """Restores the failpoints after a start, which arms those of the settings."""
     kept = [(table, dict(table)) for table in (failpoints._armed, failpoints._hits)]
     failpoints.arm("")
     try:
@@ -151,7 +151,7 @@ class RunnersByTurns:
         return getattr(self._first, name)
 
     async def drain(self) -> int:
-        """What `Runner.drain` does, turn by turn: what one of them makes due, the other may take."""
+        """Run due jobs as `Runner.drain` does, in turn: one runner may take what another made due."""
         runners = [
             (await self._service.at(number)).runner if number else self._first for number in range(WORKERS)
         ]
@@ -171,7 +171,7 @@ class RunnersByTurns:
 
 
 class Refreshers:
-    """Where a test lets keys be looked at, all processes have looked."""
+    """Refreshes the keys of all processes when a test refreshes those of one."""
 
     def __init__(self, service: SpreadService, first: Any) -> None:
         self._service = service
@@ -198,14 +198,14 @@ def in_each(service: Service, change: Callable[[Service], None]) -> None:
 
 
 async def start_all(service: Service) -> None:
-    """For a test that breaks what the start of another process would need."""
+    """Start every process now, for a test that breaks what a start needs."""
     if isinstance(service, SpreadService):
         for position in range(service._count):
             await service.at(position)
 
 
 def instances_of(service: Service) -> list[Instance]:
-    """Of every process that is started."""
+    """Return the instances of every started process."""
     if isinstance(service, SpreadService):
         return [one.instance for one in service.started]
     return [service.instance]

@@ -1,4 +1,4 @@
-"""What the contract tests know of roles."""
+"""Objects and calls of roles for the contract tests."""
 
 from retinue.access.models import Role, RolePermissions
 from tests.contract.knowledge import Call, DomainContract, Scene

@@ -1,4 +1,4 @@
-"""Who holds what: the catalogue, the roles, and changing them for everyone at once."""
+"""Tests of permissions: the catalogue, the default roles, and changes of a role."""
 
 import pytest
 

@@ -40,6 +40,6 @@ def shop(request: pytest.FixtureRequest, db_type: str) -> Foreign:
 
 @pytest.fixture
 async def open_egress() -> AsyncIterator[Egress]:
-    """May go to this machine, where the tests' servers are."""
+    """An egress that may call this machine, where the tests' servers are."""
     async with Egress(["127.0.0.0/8"]) as egress:
         yield egress

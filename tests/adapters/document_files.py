@@ -10,7 +10,7 @@ OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 
 
 class Pdf:
-    """Numbered objects, then written with their table: `add` gives the number, `written` the file."""
+    """A PDF of numbered objects: `add` returns the number, `written` the file with its table."""
 
     def __init__(self) -> None:
         self.objects: list[bytes] = []
@@ -37,8 +37,8 @@ class Pdf:
         return out + b"startxref\n%d\n%%%%EOF\n" % start
 
 
-def shown(lines: list[str]) -> bytes:
-    """The drawing commands that write these lines below each other."""
+def draw_lines(lines: list[str]) -> bytes:
+    """Return the drawing commands that write these lines below each other."""
     escaped = [line.encode("cp1252").translate(None, b"\\()") for line in lines]
     return b"BT /F1 11 Tf 14 TL 72 760 Td " + b" ".join(b"(%s) Tj T*" % line for line in escaped) + b" ET"
 
@@ -60,7 +60,7 @@ def pdf_of_streams(streams: list[bytes], trailer: bytes = b"") -> bytes:
 
 
 def pdf(*pages: list[str]) -> bytes:
-    return pdf_of_streams([shown(lines) for lines in pages])
+    return pdf_of_streams([draw_lines(lines) for lines in pages])
 
 
 def archive(files: dict[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:

@@ -50,8 +50,8 @@ class Foreign:
         return ConnectionSpec(**{"db_type": self.db_type, "password": Secret(PASSWORD), **reached, **changed})
 
 
-def required(program: str, *places: str) -> str:
-    """The path of a Debian program; without it the test is skipped, but not where everything must run."""
+def require_program(program: str, *places: str) -> str:
+    """Return the path of a Debian program; without it skip the test, or fail where everything must run."""
     found = shutil.which(program, path=os.pathsep.join([*places, os.environ["PATH"], "/usr/sbin"]))
     if found is None:
         reason = f"{program} is not installed"
@@ -67,7 +67,7 @@ def free_port() -> int:
 
 
 def make_certificate(folder: Path) -> str:
-    """A self-signed certificate for `NAME` as server.crt and server.key; its text."""
+    """Write a self-signed certificate for `NAME` as server.crt and server.key; return its text."""
     key = generate_private_key(SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, NAME)])
     today = dt.datetime.now(dt.UTC)
@@ -93,7 +93,7 @@ def make_certificate(folder: Path) -> str:
 
 @contextlib.contextmanager
 def owned_folder(owner: str) -> Iterator[tuple[Path, dict[str, object]]]:
-    """A folder below the system's temporary one, and how to start a program that owns it."""
+    """Yield a temporary folder, and the options of a process that owns it."""
     folder = Path(tempfile.mkdtemp(prefix="retinue-foreign-"))
     run_as: dict[str, object] = {}
     if os.getuid() == 0:
@@ -111,13 +111,13 @@ def hand_over(folder: Path, owner: str) -> None:
 
 
 def end_with_us() -> None:
-    """Ask the kernel to end this process when the one that started it is gone, however it went."""
+    """Ask the kernel to end this process when its parent ends."""
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGQUIT)
 
 
 @contextlib.contextmanager
-def running(command: list[object], ready: str, **options: object) -> Iterator[list[str]]:
-    """A program of which a line says that it is ready; gives all lines, for as long as it runs."""
+def run_program(command: list[object], ready: str, **options: object) -> Iterator[list[str]]:
+    """Run a program, wait for the line that says it is ready, and yield all lines while it runs."""
     process = subprocess.Popen(
         [str(part) for part in command],
         stdin=subprocess.DEVNULL,
@@ -153,7 +153,7 @@ def running(command: list[object], ready: str, **options: object) -> Iterator[li
 @contextlib.contextmanager
 def running_postgresql() -> Iterator[Foreign]:
     programs = [str(path) for path in sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)]
-    initdb, server = required("initdb", *programs), required("postgres", *programs)
+    initdb, server = require_program("initdb", *programs), require_program("postgres", *programs)
     port = free_port()
     with owned_folder("postgres") as (folder, run_as):
         data, password = folder / "data", folder / "password"
@@ -168,7 +168,7 @@ def running_postgresql() -> Iterator[Foreign]:
             *(server, "-D", data, "-h", "127.0.0.1", "-p", port, "-k", folder),
             *("-c", "ssl=on", "-c", "fsync=off", "-c", "max_connections=50", "-c", "jit=off"),
         ]
-        with running(command, "ready to accept connections", cwd=folder, **run_as):
+        with run_program(command, "ready to accept connections", cwd=folder, **run_as):
             yield Foreign("postgresql", port, folder, certificate)
 
 
@@ -188,7 +188,7 @@ GRANT FILE ON *.* TO {FILE_READER}@'%';
 
 @contextlib.contextmanager
 def running_mariadb() -> Iterator[Foreign]:
-    install, server = required("mariadb-install-db"), required("mariadbd")
+    install, server = require_program("mariadb-install-db"), require_program("mariadbd")
     port = free_port()
     with owned_folder("mysql") as (folder, run_as):
         data, temporary = folder / "data", folder / "tmp"
@@ -209,5 +209,5 @@ def running_mariadb() -> Iterator[Foreign]:
             *(f"--init-file={folder / 'setup.sql'}", "--innodb-buffer-pool-size=16M", "--skip-log-bin"),
             *("--innodb-flush-log-at-trx-commit=0", "--innodb-fast-shutdown=2"),
         ]
-        with running(command, "ready for connections", cwd=folder, **run_as):
+        with run_program(command, "ready for connections", cwd=folder, **run_as):
             yield Foreign("mysql", port, folder, certificate)

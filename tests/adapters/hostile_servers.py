@@ -19,7 +19,7 @@ async def accepting(handle):
         except (ConnectionError, asyncio.IncompleteReadError):
             pass
         finally:
-            await closed(writer)
+            await abort_connection(writer)
 
     def accept(reader, writer) -> None:
         tasks.add(asyncio.ensure_future(serve(reader, writer)))
@@ -34,7 +34,7 @@ async def accepting(handle):
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def closed(writer) -> None:
+async def abort_connection(writer) -> None:
     writer.transport.abort()
     with contextlib.suppress(ConnectionError):
         await writer.wait_closed()
@@ -76,7 +76,7 @@ def _without_tls_flag(greeting: bytes) -> bytes:
 
 @contextlib.asynccontextmanager
 async def without_tls(shop):
-    """Someone in between who says that the server has no TLS."""
+    """Yield a proxy that tells the client that the server has no TLS."""
 
     async def handle(reader, writer) -> None:
         there, back = await asyncio.open_connection("127.0.0.1", shop.port)
@@ -90,7 +90,7 @@ async def without_tls(shop):
             change = _without_tls_flag if shop.db_type == "mysql" else None
             await asyncio.gather(_relay(reader, back), _relay(there, writer, change))
         finally:
-            await closed(back)
+            await abort_connection(back)
 
     async with accepting(handle) as port:
         yield replace(shop, port=port)
@@ -131,7 +131,7 @@ def mysql_that_answers(answer: bytes, plugin: bytes = b"mysql_native_password"):
 
 
 async def flood(writer, piece: bytes, most: int) -> int:
-    """Send again and again until the other side hangs up; how much was sent."""
+    """Send until the other side hangs up; return the number of bytes."""
     sent = 0
     with contextlib.suppress(ConnectionError):
         while sent < most:

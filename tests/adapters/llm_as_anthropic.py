@@ -25,7 +25,7 @@ def answer(request, next_reply) -> Answer:
         case "POST", "/messages":
             return messages(request.json, next_reply)
         case "GET", "/models":
-            return listing(request.query)
+            return list_models(request.query)
     return error(404, "not_found_error", f"{request.method} {request.path}")
 
 
@@ -170,7 +170,7 @@ def event(type_: str, **fields: Any) -> bytes:
     return b"event: " + type_.encode() + b"\ndata: " + data + b"\n\n"
 
 
-def listing(query: dict[str, list[str]]) -> Answer:
+def list_models(query: dict[str, list[str]]) -> Answer:
     """Two models a page, whatever was asked for."""
     start = MODELS.index(query["after_id"][0]) + 1 if "after_id" in query else 0
     page = MODELS[start : start + 2]

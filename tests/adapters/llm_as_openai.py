@@ -36,7 +36,7 @@ def answer(request, next_reply) -> Answer:
         case "POST", "audio/speech":
             return speech(request.json)
         case "GET", "models":
-            return listing()
+            return list_models()
     return error(404, f"Invalid URL ({request.method} {request.path})", "invalid_request_error")
 
 
@@ -252,7 +252,7 @@ def speech(body: dict[str, Any]) -> Answer:
     return Answer(body=sound, headers={"Content-Type": "audio/mpeg"})
 
 
-def listing() -> Answer:
+def list_models() -> Answer:
     models = [{"id": id, "object": "model", "created": 1, "owned_by": "system"} for id in MODELS]
     models.append(
         {"id": "models/gemini-3-pro", "object": "model", "owned_by": "google", "display_name": "Gemini 3"}

@@ -1,4 +1,4 @@
-"""What the local provider is told to say, and what it sends."""
+"""Replies that a test scripts for the local model provider, and the answers it sends."""
 
 from dataclasses import dataclass, field
 from typing import Any

@@ -26,7 +26,7 @@ STREAM_HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-E
 
 @dataclass
 class Request:
-    """What a client sent."""
+    """A request as the client sent it."""
 
     method: str
     path: str
@@ -131,7 +131,7 @@ def chunked(data: bytes) -> bytes:
 
 
 def in_bytes(events: Sequence[bytes]) -> Sequence[bytes]:
-    """Every byte alone: no character, line or event arrives in one piece."""
+    """Return every byte alone: no character, line or event arrives in one piece."""
     return [bytes([byte]) for byte in b"".join(events)]
 
 
@@ -218,10 +218,10 @@ async def provider_server(provider: ProviderServer | None = None, port: int = 0)
 
 
 @contextlib.asynccontextmanager
-async def asking(
+async def serve_and_connect(
     provider: str = "openai_compatible", *, key: str = KEY, path: str = "/v1", **timeouts: float
 ):
-    """A server, and a client of it that holds a key."""
+    """Yield a server, and a client of it that holds a key."""
     async with provider_server() as server, Egress(LOOPBACK) as egress:
         access = ProviderAccess(provider=provider, api_key=Secret(key), base_url=server.url + path)
         yield server, provider_for(egress, access, ManualClock(), timeouts=Timeouts(**timeouts))

@@ -30,13 +30,13 @@ def events(*messages):
     return reply(body, Content_Type="text/event-stream; charset=utf-8")
 
 
-def initialized(said):
+def answer_initialize(said):
     return result(said, {"protocolVersion": "2025-06-18", "capabilities": {}}, Mcp_Session_Id="s-1")
 
 
 OBLIGING = {
     "server/discover": NO_DISCOVERY,
-    "initialize": initialized,
+    "initialize": answer_initialize,
     "notifications/initialized": reply(b"", 202),
     "notifications/cancelled": reply(b"", 202),
     "tools/list": lambda said: result(said, {"tools": []}),
@@ -82,7 +82,7 @@ class Rig:
 
 
 @contextlib.asynccontextmanager
-async def facing(answers, **options):
+async def serve_script(answers, **options):
     script = Script(answers)
     async with (
         Egress(LOOPBACK) as egress,

@@ -64,7 +64,7 @@ class Colour(BaseModel):
 
 
 class Memory(EventStore):
-    """Every event of every stream, for streams that are taken up again."""
+    """Stores every event of every stream, so that a client can resume a stream."""
 
     def __init__(self):
         self.events = []
@@ -173,7 +173,7 @@ def build_changing() -> Server:
         if all(tool.name != params.name for tool in changing_tools):
             raise MCPError(INVALID_PARAMS, f"there is no {params.name}")
         if params.name == "camera":
-            return photographed(**(params.arguments or {}))
+            return take_photos(**(params.arguments or {}))
         return CallToolResult(
             content=[], structured_content={"called": params.name, **(params.arguments or {})}
         )
@@ -181,7 +181,7 @@ def build_changing() -> Server:
     return Server("workshop", title="Changing Workshop", on_list_tools=list_tools, on_call_tool=call_tool)
 
 
-def photographed(kinds: list[str], is_structured: bool = False) -> CallToolResult:
+def take_photos(kinds: list[str], is_structured: bool = False) -> CallToolResult:
     """A text and a block for each kind: a picture that hides a word, a broken one, a sound, a resource."""
     blocks = [TextContent(text="Click!")]
     for kind in kinds:

@@ -1,4 +1,4 @@
-"""What can be seen of the process the tests run in."""
+"""Memory and child processes of the process that runs the tests."""
 
 import contextlib
 from pathlib import Path

@@ -28,7 +28,7 @@ WRITERS = {
 }
 
 
-def recorded(samples: np.ndarray, kind: str, layout: str = "mono") -> bytes:
+def encode_recording(samples: np.ndarray, kind: str, layout: str = "mono") -> bytes:
     """16-bit samples, 16,000 a second, as a file of some kind."""
     muxer, encoder, rate = WRITERS[kind]
     target = io.BytesIO()

@@ -39,7 +39,7 @@ class S3Server:
 
     @property
     def home(self) -> Path:
-        """Where what is kept under the prefix lies."""
+        """The folder of the objects under the prefix."""
         return self.root / "files" / "kept" / "here"
 
 
@@ -96,7 +96,7 @@ class Front:
     """Passes requests on, unless there is a fault for the next one whose first line has this text.
 
     `status` answers instead of the server, `flood` announces an endless answer, `lost` lets the server do it
-    and says nothing, and `cut` sends so many bytes of the server's answer.
+    and says nothing, and `cut` sends only the first bytes of the server's answer.
     """
 
     port: int = 0

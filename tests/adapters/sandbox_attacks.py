@@ -298,7 +298,7 @@ def signals_the_server(given: Given):
 
 @attack
 def signals_everything(given: Given):
-    """Where it is allowed it meets nobody; the server and the next call show that."""
+    """Kills every process it may signal; inside a sandbox there is none but its own."""
     import os
     import signal
 

@@ -61,7 +61,7 @@ async def way(request: pytest.FixtureRequest, sandbox: LocalSandbox, ways: dict[
 
 @pytest.fixture
 async def unharmed(way: Way) -> AsyncIterator[None]:
-    """Whatever a test did to its backend, the next call is answered."""
+    """Checks after the test that the backend answers the next call."""
     yield
     is_javascript = way.runtime == "javascript"
     source = "function main(input) { return input }" if is_javascript else "def main(input): return input"
@@ -77,7 +77,7 @@ def canaries(tmp_path: Path) -> Iterator[Canaries]:
 
 @pytest.fixture
 def surroundings(canaries: Canaries, sandbox_dir: Path, tmp_path: Path) -> dict[str, Any]:
-    """What an attacker is told: where the secrets are."""
+    """The paths, ports and process ids of the secrets, handed to every attack."""
     return {
         "canary": CANARY,
         "data_file": str(sandbox_dir / "secret.txt"),

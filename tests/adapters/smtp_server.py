@@ -57,7 +57,7 @@ class Rude(SMTP):
 
 
 class Mute(asyncio.Protocol):
-    """Takes the connection and never says a word."""
+    """Accepts the connection and never says a word."""
 
 
 def tls_context(options):
@@ -69,7 +69,7 @@ def tls_context(options):
 
 
 def session(options, context):
-    """What serves one connection."""
+    """Return the protocol that serves one connection."""
     if options.hang == "greeting":
         return Mute()
     kind = Rude if options.hang == "quit" else SMTP

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import asyncssh
 
-from tests.adapters.foreign_databases import free_port, required, running
+from tests.adapters.foreign_databases import free_port, require_program, run_program
 
 CONFIG = """
 ListenAddress 127.0.0.1
@@ -43,7 +43,7 @@ class Sshd:
 
 @contextlib.contextmanager
 def running_sshd(folder: Path) -> Iterator[Sshd]:
-    program, port = required("sshd"), free_port()
+    program, port = require_program("sshd"), free_port()
     if os.getuid() == 0:
         Path("/run/sshd").mkdir(exist_ok=True)
     hosts = {kind: asyncssh.generate_private_key(kind) for kind in KINDS}
@@ -55,5 +55,5 @@ def running_sshd(folder: Path) -> Iterator[Sshd]:
     (folder / "authorized").write_bytes(key.export_public_key())
     (folder / "config").write_text(CONFIG.format(port=port, folder=folder))
     fingerprints = {kind: host.get_fingerprint() for kind, host in hosts.items()}
-    with running([program, "-D", "-e", "-f", folder / "config"], "Server listening") as lines:
+    with run_program([program, "-D", "-e", "-f", folder / "config"], "Server listening") as lines:
         yield Sshd(port, getpass.getuser(), key, fingerprints, lines)

@@ -28,7 +28,7 @@ KEY = "ten_a/file_1"
 
 @dataclass
 class Platform:
-    """Issues keys as AWS does, in three ways, and keeps objects for whoever has the newest ones."""
+    """Issues keys in AWS's three ways, and serves objects only to holders of the newest key."""
 
     clock: ManualClock
     home: str = ""

@@ -10,7 +10,7 @@ from retinue.adapters.databases import DatabaseFailed, Query, QueryNotAllowed, c
 from retinue.adapters.databases.drivers.rows import build_rows
 from tests.adapters.dangerous_sql import ATTRIBUTE_CALLS, DANGEROUS, WRITES
 from tests.adapters.shop import connect_mysql, connect_postgresql, fingerprint
-from tests.sampling import sampled
+from tests.sampling import sample_cases
 
 EVERYTHING = ("select", "insert", "update", "delete")
 DB_TYPES = ("postgresql", "mysql", "sqlite")
@@ -56,7 +56,7 @@ def values(rows):
     return [list(row.values()) for row in rows.rows]
 
 
-@pytest.mark.parametrize(("db_type", "sql"), sampled(HARMLESS, keep=IN_SHORT))
+@pytest.mark.parametrize(("db_type", "sql"), sample_cases(HARMLESS, keep=IN_SHORT))
 async def test_a_harmless_statement_gives_what_the_server_gives_for_it(shop, open_egress, db_type, sql):
     query = check(sql, db_type=db_type, allowed=("select",))
     rows = await run(open_egress, shop.spec(), query, timeout_s=10, max_rows=1000)
@@ -198,7 +198,7 @@ NASTY = [
 
 
 def literal(db_type: str, text: str) -> str:
-    """As a careful user of this database would write the text."""
+    """Return the text as a correctly escaped literal of this database."""
     escaped = text.replace("\\", "\\\\") if db_type == "mysql" else text
     return "'" + escaped.replace("'", "''") + "'"
 
@@ -216,7 +216,7 @@ async def test_no_text_leaves_its_quotes(shop, open_egress):
 @pytest.mark.parametrize("db_type", ["mysql"])
 @pytest.mark.parametrize("quoted", [r"'\00\0'", r'"\00\0"', r"'\x00\0\0'", "'\\0'"])
 async def test_a_literal_cannot_pass_for_a_parameter(shop, open_egress, db_type, quoted):
-    """Were the first taken for one, the value would be written inside quotes, and its text outside."""
+    """If the quoted text became a parameter, the value would be inside quotes and its text outside."""
     before = await fingerprint(shop)
     with pytest.raises(QueryNotAllowed):
         check(f"SELECT {quoted}, :a", {"a": ", version(), "}, db_type=db_type, allowed=("select",))

@@ -43,8 +43,8 @@ def is_sqlite(pid: str) -> bool:
     return False
 
 
-async def still_running(shop) -> int:
-    """How many statements the server works on for us."""
+async def count_running(shop) -> int:
+    """Return the number of our statements that the server is running."""
     if shop.db_type == "sqlite":
         children = [path.read_text().split() for path in Path(f"/proc/{os.getpid()}/task").glob("*/children")]
         return sum(is_sqlite(pid) for pids in children for pid in pids)
@@ -64,9 +64,9 @@ async def still_running(shop) -> int:
     return count
 
 
-async def all_stopped(shop) -> bool:
+async def wait_until_stopped(shop) -> bool:
     async with asyncio.timeout(5):
-        while await still_running(shop):
+        while await count_running(shop):
             await asyncio.sleep(0)
     return True
 
@@ -78,19 +78,19 @@ async def test_a_statement_without_end_is_stopped_at_the_server_too(shop, open_e
         await ask(open_egress, shop, BILLION_ROWS, timeout_s=0.5)
     assert caught.value.code == "timeout"
     assert time.monotonic() - started < 3
-    assert await all_stopped(shop)
+    assert await wait_until_stopped(shop)
 
 
 @every_database
 async def test_who_stops_waiting_stops_the_statement(shop, open_egress):
     waiting = asyncio.create_task(ask(open_egress, shop, BILLION_ROWS, timeout_s=60))
     async with asyncio.timeout(10):
-        while not await still_running(shop):
+        while not await count_running(shop):
             await asyncio.sleep(0)
     waiting.cancel()
     with pytest.raises(asyncio.CancelledError):
         await waiting
-    assert await all_stopped(shop)
+    assert await wait_until_stopped(shop)
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ async def test_the_server_stops_a_statement_even_when_nobody_waits(shop, open_eg
         else:
             # MariaDB's SLEEP gives 1 when it was interrupted.
             assert db_type == "mysql"
-    assert await all_stopped(shop)
+    assert await wait_until_stopped(shop)
 
 
 @every_database
@@ -122,7 +122,7 @@ async def test_a_huge_cell_never_fills_our_memory(shop, open_egress):
         await ask(open_egress, shop, HUGE_CELL[shop.db_type])
     assert caught.value.code == "output_too_large"
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 64 * 1024
-    assert await all_stopped(shop)
+    assert await wait_until_stopped(shop)
 
 
 @pytest.mark.slow
@@ -156,7 +156,7 @@ async def test_only_the_wanted_rows_of_a_billion_are_sent(shop, open_egress):
     sql = f"{NUMBERS} SELECT a.x FROM n AS a CROSS JOIN n AS b CROSS JOIN n AS c"
     rows = await ask(open_egress, shop, sql, max_rows=20)
     assert (len(rows.rows), rows.truncated) == (20, True)
-    assert await all_stopped(shop)
+    assert await wait_until_stopped(shop)
 
 
 @every_database
@@ -186,7 +186,7 @@ async def test_waiting_for_a_lock_ends_in_time(shop, open_egress):
         await cursor.close()
     with pytest.raises(DatabaseTimeout):
         await ask(open_egress, shop, "INSERT INTO notes VALUES (1)", timeout_s=0.5)
-    assert await all_stopped(shop)
+    assert await wait_until_stopped(shop)
     closing = holder.close()
     if shop.db_type == "postgresql":
         await closing

@@ -1,4 +1,4 @@
-"""Who may log in to a foreign database, over which addresses, and how private the line is."""
+"""Tests of logins to foreign databases: passwords, roles, addresses and encryption."""
 
 import pytest
 

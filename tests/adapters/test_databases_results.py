@@ -1,4 +1,4 @@
-"""What comes back from a foreign database, and what is sent there."""
+"""Tests of results and values that are exchanged with foreign databases."""
 
 import datetime as dt
 import decimal

@@ -19,7 +19,7 @@ NUMBERS = "WITH RECURSIVE n AS (SELECT 1 AS x UNION ALL SELECT x + 1 FROM n WHER
 
 
 def on_uvloop(work) -> None:
-    """Run it in a thread of its own, because this one has a loop already."""
+    """Run it on uvloop in a thread of its own, because this one has a loop already."""
     failures = []
 
     def main() -> None:

@@ -34,7 +34,7 @@ def prose(sentences: int, seed: int = 1) -> str:
     return "\n\n".join(paragraphs)
 
 
-def saved(document) -> bytes:
+def save_document(document) -> bytes:
     content = BytesIO()
     document.save(content)
     return content.getvalue()
@@ -76,7 +76,7 @@ async def test_a_pdf_without_text_is_empty_and_says_what_to_do(parse):
 
 async def test_a_pdf_with_a_password_is_refused_clearly(parse):
     protected = b"/Encrypt << /Filter /Standard /V 1 /R 2 /P -4 /O <%s> /U <%s> >> /ID [<00><00>]"
-    content = files.pdf_of_streams([files.shown(["secret"])], protected % (b"11" * 32, b"22" * 32))
+    content = files.pdf_of_streams([files.draw_lines(["secret"])], protected % (b"11" * 32, b"22" * 32))
     with pytest.raises(UnreadableDocument, match="password"):
         await parse(content, "locked.pdf")
 
@@ -95,7 +95,7 @@ async def test_a_word_document_keeps_its_order_of_headings_paragraphs_lists_and_
     document.add_heading("In Europe", 2)
     document.add_paragraph("The law gives 14 days.")
     document.add_heading("Contact", 1)
-    parsed = await parse(saved(document), "handbook.docx")
+    parsed = await parse(save_document(document), "handbook.docx")
     assert [(piece.heading, piece.text) for piece in parsed.pieces] == [
         ("Handbook", "What everyone should know."),
         (
@@ -284,7 +284,7 @@ async def test_bytes_that_are_no_text_are_refused(parse):
 
 async def test_a_word_document_with_nothing_in_it_is_empty(parse):
     with pytest.raises(EmptyDocument):
-        await parse(saved(word.Document()), "empty.docx")
+        await parse(save_document(word.Document()), "empty.docx")
 
 
 @pytest.mark.parametrize("filename", ["a.exe", "a", "a.pdf.html", ".pdf", "a.doc", "a.docx\0.html"])

@@ -1,4 +1,4 @@
-"""What a parser could do that a stranger took over: nothing, and not for long."""
+"""Tests of a document parser under an attacker's control: it reaches nothing and is ended soon."""
 
 import asyncio
 import errno
@@ -75,12 +75,12 @@ async def test_a_parser_that_was_taken_over_gets_nowhere(plant, upload, tmp_path
         tries = f"escape.successes({paths!r}, {port}, may_fork=False)"
         plant(f"return [json.dumps({tries})]")
         found = json.loads((await parse(upload)).pieces[0].text)
-        outside = await asyncio.to_thread(_tried_outside, tries)
+        outside = await asyncio.to_thread(_try_outside, tries)
     assert found == []
     assert {"read passwd", "read a file", "start a process", "open a network connection"} <= set(outside)
 
 
-def _tried_outside(tries: str) -> list[str]:
+def _try_outside(tries: str) -> list[str]:
     """The same attempts in a process that gave up nothing, to know that they would be noticed."""
     program = f"import json\nfrom retinue.adapters.sandbox.guest import escape\nprint(json.dumps({tries}))"
     made = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, timeout=30)
@@ -184,7 +184,7 @@ async def test_a_child_cannot_flood_crash_or_confuse_the_server(plant, upload, c
 
 
 @pytest.fixture
-def held(plant, tmp_path):
+def hanging_child(plant, tmp_path):
     """A child that says when it is there, by its process id, and then never ends."""
     pipe = tmp_path / "started"
     os.mkfifo(pipe)
@@ -192,8 +192,10 @@ def held(plant, tmp_path):
     return pipe, folder
 
 
-async def test_a_child_killed_from_outside_fails_its_document_and_no_other(held, upload, monkeypatch):
-    pipe, _ = held
+async def test_a_child_killed_from_outside_fails_its_document_and_no_other(
+    hanging_child, upload, monkeypatch
+):
+    pipe, _ = hanging_child
     reading = asyncio.create_task(parse(upload))
     os.kill(int(await asyncio.to_thread(pipe.read_text)), signal.SIGKILL)
     with pytest.raises(UnreadableDocument):
@@ -202,8 +204,8 @@ async def test_a_child_killed_from_outside_fails_its_document_and_no_other(held,
     assert (await parse(upload)).pieces[0].text == "hello"
 
 
-async def test_a_cancelled_reading_takes_its_child_along(held, upload):
-    pipe, _ = held
+async def test_a_cancelled_reading_takes_its_child_along(hanging_child, upload):
+    pipe, _ = hanging_child
     running = children()
     reading = asyncio.create_task(parse(upload))
     process_id = int(await asyncio.to_thread(pipe.read_text))
@@ -214,8 +216,8 @@ async def test_a_cancelled_reading_takes_its_child_along(held, upload):
     assert children() == running
 
 
-async def test_a_child_dies_with_the_server(held, upload, tmp_path):
-    pipe, folder = held
+async def test_a_child_dies_with_the_server(hanging_child, upload, tmp_path):
+    pipe, folder = hanging_child
     program = (
         "import asyncio, sys; from pathlib import Path; from retinue.adapters import documents\n"
         "from retinue.adapters.documents import parser\n"
@@ -240,10 +242,10 @@ async def test_at_most_two_documents_are_read_at_once(plant, upload, tmp_path):
     before = set(children())
     running = len(before)
     readings = [asyncio.create_task(parse(upload)) for _ in range(4)]
-    await _arrived(line, 2)
+    await _read_bytes(line, 2)
     first, _second = set(children()) - before
     os.kill(first, signal.SIGKILL)
-    await _arrived(line, 1)
+    await _read_bytes(line, 1)
     assert len(children()) == running + 2
     for reading in readings:
         reading.cancel()
@@ -252,7 +254,7 @@ async def test_at_most_two_documents_are_read_at_once(plant, upload, tmp_path):
     assert len(children()) == running
 
 
-async def _arrived(line: int, count: int) -> None:
+async def _read_bytes(line: int, count: int) -> None:
     while count:
         ready, _, _ = await asyncio.to_thread(select.select, [line], [], [], 20)
         assert ready

@@ -15,7 +15,7 @@ from retinue.adapters.documents import DocumentError, UnreadableDocument
 from retinue.kit.fair_queue import NOBODY
 from tests.adapters import document_files as files
 from tests.adapters.own_process import children, resident
-from tests.sampling import sampled
+from tests.sampling import sample_cases
 
 MEBIBYTE = 1024 * 1024
 GROWTH_BYTES = 32 * MEBIBYTE
@@ -42,7 +42,7 @@ def parse(tmp_path):
     return run
 
 
-async def refused(reading) -> DocumentError:
+async def expect_refusal(reading) -> DocumentError:
     with pytest.raises(DocumentError) as refusal:
         await reading
     assert len(refusal.value.message) > 20
@@ -91,7 +91,7 @@ async def test_zips_inside_zips_are_not_unpacked(parse):
     inner = packed_bomb(64 * MEBIBYTE)
     for _ in range(4):
         inner = files.archive({f"lib {number}.zip": inner for number in range(16)})
-    error = await refused(parse(inner, "42.docx"))
+    error = await expect_refusal(parse(inner, "42.docx"))
     assert (error.code, error.message) == ("parse_error", "The file is an archive, but not a Word document.")
 
 
@@ -99,7 +99,7 @@ async def test_zips_inside_zips_are_not_unpacked(parse):
 async def test_a_part_that_unpacks_to_far_more_is_refused_before_it_is_unpacked(parse, part):
     content = files.docx(files.paragraph("hello"), more={part: bytes(40 * MEBIBYTE)})
     assert len(content) < 200_000
-    error = await refused(parse(content, "bomb.docx"))
+    error = await expect_refusal(parse(content, "bomb.docx"))
     assert (error.code, error.message) == (
         "too_large",
         "The document unpacks to far more data than is allowed.",
@@ -111,13 +111,13 @@ async def test_an_archive_that_lies_about_its_sizes_gives_no_more_than_it_said(p
     content = bytearray(files.docx(text))
     directory = content.rfind(b"PK\x01\x02")
     content[directory + 24 : directory + 28] = (1000).to_bytes(4, "little")
-    error = await refused(parse(bytes(content), "liar.docx"))
+    error = await expect_refusal(parse(bytes(content), "liar.docx"))
     assert error.code == "parse_error"
 
 
 async def test_many_small_parts_are_refused(parse):
     more = {f"word/media/{number}.txt": b"x" for number in range(2001)}
-    error = await refused(parse(files.docx(files.paragraph("hello"), more=more), "many.docx"))
+    error = await expect_refusal(parse(files.docx(files.paragraph("hello"), more=more), "many.docx"))
     assert (error.code, "2,000" in error.message) == ("too_large", True)
 
 
@@ -125,7 +125,7 @@ async def test_an_external_entity_is_not_read(parse, tmp_path, canary):
     (tmp_path / "secret").write_text("CANARY")
     for address in (f"file://{tmp_path}/secret", "file:///etc/passwd", f"http://127.0.0.1:{canary.port}/"):
         before = f'<!DOCTYPE w:document [<!ENTITY xxe SYSTEM "{address}">]>'
-        error = await refused(parse(files.docx(files.paragraph("&xxe;"), before=before), "xxe.docx"))
+        error = await expect_refusal(parse(files.docx(files.paragraph("&xxe;"), before=before), "xxe.docx"))
         assert (error.code, "entities" in error.message) == ("parse_error", True)
     assert canary.visitors == 0
 
@@ -133,14 +133,14 @@ async def test_an_external_entity_is_not_read(parse, tmp_path, canary):
 async def test_entities_that_multiply_are_not_expanded(parse):
     lines = [f'<!ENTITY l{n} "{f"&l{n - 1};" * 10}">' for n in range(1, 10)]
     before = f'<!DOCTYPE lolz [<!ENTITY l0 "lol">{"".join(lines)}]>'
-    error = await refused(parse(files.docx(files.paragraph("&l9;"), before=before), "laughs.docx"))
+    error = await expect_refusal(parse(files.docx(files.paragraph("&l9;"), before=before), "laughs.docx"))
     assert error.code == "parse_error"
 
 
 async def test_entities_in_a_part_beside_the_text_are_refused_as_well(parse):
     bad = b'<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a "b">]><x>&a;</x>'
     for part in ("_rels/.rels", "word/styles.xml", "word/footnotes.xml"):
-        error = await refused(parse(files.docx(files.paragraph("hello"), more={part: bad}), "a.docx"))
+        error = await expect_refusal(parse(files.docx(files.paragraph("hello"), more={part: bad}), "a.docx"))
         assert error.code == "parse_error"
 
 
@@ -158,7 +158,7 @@ async def test_nothing_a_word_document_refers_to_is_fetched(parse, canary):
     elsewhere = {"_rels/.rels": files.relationships(("officeDocument", f"{address}d.xml", "External"))}
     assert (await parse(files.docx(files.paragraph("hello"), more=elsewhere), "a.docx")).pieces
     outside = {"_rels/.rels": files.relationships(("officeDocument", "../../../../etc/passwd", "Internal"))}
-    assert (await refused(parse(files.docx("", more=outside), "a.docx"))).code == "parse_error"
+    assert (await expect_refusal(parse(files.docx("", more=outside), "a.docx"))).code == "parse_error"
     assert canary.visitors == 0
 
 
@@ -177,7 +177,7 @@ async def test_a_pdf_whose_page_unpacks_a_thousandfold_is_bounded(parse, stream)
     content = files.pdf_of_streams([blown_up])
     assert len(content) < 2 * MEBIBYTE
     del blown_up
-    error = await refused(parse(content, "bomb.pdf"))
+    error = await expect_refusal(parse(content, "bomb.pdf"))
     assert error.code in {"parse_error", "too_large", "empty_document"}
 
 
@@ -191,7 +191,7 @@ async def test_filters_stacked_on_each_other_are_bounded(parse):
     pdf.add(b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 9 9] /Contents 4 0 R >>")
     filters = b"/Filter [/FlateDecode /FlateDecode] /Length %d" % len(packed)
     pdf.add(b"<< %s >>\nstream\n%s\nendstream" % (filters, packed))
-    assert (await refused(parse(pdf.written(), "stacked.pdf"))).code
+    assert (await expect_refusal(parse(pdf.written(), "stacked.pdf"))).code
 
 
 async def test_a_pdf_whose_tables_point_at_themselves_ends(parse):
@@ -208,7 +208,7 @@ async def test_a_pdf_whose_pages_contain_themselves_ends(parse):
     pdf.add(b"<< /Type /Catalog /Pages 2 0 R >>")
     pdf.add(b"<< /Type /Pages /Count 1000000 /Kids [2 0 R 2 0 R 3 0 R] >>")
     pdf.add(b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 9 9] /Contents 3 0 R >>")
-    error = await refused(parse(pdf.written(), "pages.pdf"))
+    error = await expect_refusal(parse(pdf.written(), "pages.pdf"))
     assert error.code in {"parse_error", "empty_document", "too_large"}
 
 
@@ -227,9 +227,9 @@ async def test_ten_million_empty_columns_are_no_text(parse):
 
 
 async def test_a_cell_of_a_hundred_megabytes_is_refused(parse):
-    error = await refused(parse(b'a,b\n1,"' + b"x" * 100 * MEBIBYTE + b'"\n', "huge.csv"))
+    error = await expect_refusal(parse(b'a,b\n1,"' + b"x" * 100 * MEBIBYTE + b'"\n', "huge.csv"))
     assert (error.code, "32 MB" in error.message) == ("too_large", True)
-    error = await refused(parse(b'a,b\n1,"' + b"x" * 25 * MEBIBYTE + b'"\n', "large.csv"))
+    error = await expect_refusal(parse(b'a,b\n1,"' + b"x" * 25 * MEBIBYTE + b'"\n', "large.csv"))
     assert (error.code, "cell" in error.message) == ("too_large", True)
 
 
@@ -238,7 +238,7 @@ async def test_a_long_cell_is_cut_and_a_quote_that_never_ends_is_named(parse):
     assert parsed.truncated
     assert sum(len(piece.text) for piece in parsed.pieces) < 25_000
     assert parsed.pieces[-1].text.endswith("b: next")
-    error = await refused(parse(b'a,b\n1,"open\n' + b"2,word\n" * 300_000, "quote.csv"))
+    error = await expect_refusal(parse(b'a,b\n1,"open\n' + b"2,word\n" * 300_000, "quote.csv"))
     assert "quotation mark" in error.message
 
 
@@ -249,7 +249,7 @@ NESTED = [*((mark, "deep.md") for mark in MARKS), (">", "deep.txt"), ("[", "deep
 NESTED_IN_SHORT = [(">", "deep.md"), ("[", "deep.md"), ("*", "deep.md"), ("[", "deep.csv")]
 
 
-@pytest.mark.parametrize(("mark", "filename"), sampled(NESTED, keep=NESTED_IN_SHORT))
+@pytest.mark.parametrize(("mark", "filename"), sample_cases(NESTED, keep=NESTED_IN_SHORT))
 async def test_a_hundred_thousand_nested_marks_are_only_text(parse, mark, filename):
     parsed = await parse(b"begin\n" + mark.encode() * 100_000 + b" end\n", filename)
     assert sum(len(piece.text) for piece in parsed.pieces) <= 2 * len(mark) * 100_000
@@ -259,7 +259,7 @@ async def test_a_hundred_thousand_nested_marks_are_only_text(parse, mark, filena
 async def test_utf_7_is_refused_or_left_as_the_letters_it_is(parse):
     hidden = b"+ADw-script+AD4-alert(1)+ADw-/script+AD4-"
     for mark in (b"+/v8-", b"+/v9", b"+/v+", b"+/v/"):
-        assert "UTF-7" in (await refused(parse(mark + hidden, "a.txt"))).message
+        assert "UTF-7" in (await expect_refusal(parse(mark + hidden, "a.txt"))).message
     for ending in (".txt", ".md"):
         parsed = await parse(hidden, f"a{ending}")
         assert [piece.text for piece in parsed.pieces] == [hidden.decode()]
@@ -274,7 +274,7 @@ async def test_a_tower_of_accents_is_cut_down(parse):
 @pytest.mark.campaign
 async def test_more_passages_than_a_document_may_have_are_refused(parse):
     sections = "".join(f"# {number}\n\nx\n" for number in range(40_001))
-    error = await refused(parse(sections.encode(), "many.md"))
+    error = await expect_refusal(parse(sections.encode(), "many.md"))
     assert (error.code, "40,000" in error.message) == ("too_large", True)
 
 
@@ -298,14 +298,14 @@ async def test_the_content_decides_and_not_the_name(parse, content, filename):
     if is_pdf or is_text:
         assert (await parse(content, filename)).pieces
     else:
-        assert (await refused(parse(content, filename))).code == "parse_error"
+        assert (await expect_refusal(parse(content, filename))).code == "parse_error"
 
 
 async def test_a_pdf_that_is_a_zip_or_a_page_as_well_is_refused(parse):
     plain = files.pdf(["hello"])
-    assert (await refused(parse(plain + files.archive({"a": b"b"}), "both.pdf"))).code == "parse_error"
+    assert (await expect_refusal(parse(plain + files.archive({"a": b"b"}), "both.pdf"))).code == "parse_error"
     page = b"%PDF-1.4\n<script>alert(1)</script>\n" + plain
-    assert (await refused(parse(page, "page.pdf"))).code == "parse_error"
+    assert (await expect_refusal(parse(page, "page.pdf"))).code == "parse_error"
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -334,6 +334,6 @@ async def test_a_link_is_not_followed(tmp_path):
 
 
 async def test_a_word_document_protected_by_a_password_is_named_as_such(parse):
-    error = await refused(parse(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(4096), "locked.docx"))
+    error = await expect_refusal(parse(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(4096), "locked.docx"))
     assert isinstance(error, UnreadableDocument)
     assert "password" in error.message

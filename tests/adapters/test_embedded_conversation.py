@@ -1,4 +1,4 @@
-"""What a small model gets to see: conversations cut and told in words, schemas eased."""
+"""Tests of the prompt of a small model: shortened conversations and simplified schemas."""
 
 import pytest
 
@@ -26,7 +26,7 @@ def talk(*numbers: int) -> list[PromptTurn]:
 
 
 def length(turns: list[PromptTurn]) -> int:
-    """Ten tokens for each message."""
+    """Count ten tokens for each message."""
     return 10 * len(turns)
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from retinue.adapters.embedded.models import EMBEDDING_DIMENSIONS, EmbeddedModels
 from retinue.adapters.llm import ModelError
-from tests.factories.weights import fetched
+from tests.factories.weights import fetch_weights
 
 pytestmark = pytest.mark.slow
 
@@ -16,7 +16,7 @@ MODEL = "all-minilm-l6-v2"
 
 @pytest.fixture(scope="module")
 async def models() -> AsyncIterator[EmbeddedModels]:
-    made = EmbeddedModels(fetched())
+    made = EmbeddedModels(fetch_weights())
     yield made
     await made.close()
 

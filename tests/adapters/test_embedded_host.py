@@ -16,7 +16,7 @@ from retinue.adapters.embedded.frames import MAX_FRAME_BYTES
 from retinue.adapters.embedded.host import Capability, ModelHost
 from retinue.adapters.embedded.weights import CHAT_WEIGHTS, EMBEDDING_WEIGHTS
 from retinue.adapters.llm import ChatRequest, ModelError, ModelMessage, ModelTimeout
-from tests.factories.weights import fetched
+from tests.factories.weights import fetch_weights
 
 pytestmark = pytest.mark.slow
 
@@ -31,7 +31,7 @@ async def make_host() -> AsyncIterator:
     made: list[ModelHost] = []
 
     def make(**changed) -> ModelHost:
-        folder = str(fetched() / EMBEDDING_WEIGHTS.model)
+        folder = str(fetch_weights() / EMBEDDING_WEIGHTS.model)
         options = changed.pop("options", {"folder": folder, "readable": [folder]})
         chosen = {"name": "test", "program": "retinue.adapters.embedded.minilm", **changed}
         made.append(ModelHost(Capability(**chosen), lambda: options))
@@ -44,18 +44,18 @@ async def make_host() -> AsyncIterator:
 
 @pytest.fixture(scope="module")
 async def chat() -> AsyncIterator[EmbeddedChat]:
-    made = EmbeddedChat(fetched() / CHAT_WEIGHTS.model / CHAT_WEIGHTS.files[0].name, context=512)
+    made = EmbeddedChat(fetch_weights() / CHAT_WEIGHTS.model / CHAT_WEIGHTS.files[0].name, context=512)
     yield made
     await made.host.close()
 
 
-async def embedded(host: ModelHost, texts: list[str]) -> int:
-    """Embed many texts; how many there were."""
+async def embed_texts(host: ModelHost, texts: list[str]) -> int:
+    """Embed many texts; return their number."""
     async with aclosing(host.stream("embed", texts)) as parts:
         return len([part async for part in parts])
 
 
-async def until_gone(pid: int) -> None:
+async def wait_until_gone(pid: int) -> None:
     """Wait for the end of a process that somebody else reaps."""
     async with asyncio.timeout(10):
         while Path(f"/proc/{pid}").exists():
@@ -88,7 +88,7 @@ async def test_a_killed_process_ends_its_call_and_the_next_one_works(chat) -> No
 async def test_those_who_wait_do_not_notice_that_a_process_was_killed(make_host) -> None:
     host = make_host()
     await host.ask("embed", ["hello"])
-    first = asyncio.create_task(embedded(host, ["word " * 200] * 500))
+    first = asyncio.create_task(embed_texts(host, ["word " * 200] * 500))
     asked = [asyncio.create_task(host.ask("embed", ["hello"])) for _ in range(3)]
     await asyncio.sleep(0)
     os.kill(host.pid, signal.SIGKILL)
@@ -104,7 +104,7 @@ async def test_a_process_that_hangs_is_killed_and_replaced(make_host) -> None:
     os.kill(pid, signal.SIGSTOP)
     with pytest.raises(ModelTimeout, match="sent nothing"):
         await host.ask("embed", ["hello"])
-    await until_gone(pid)
+    await wait_until_gone(pid)
     assert await host.ask("embed", ["hello"])
     assert host.pid != pid
 
@@ -115,7 +115,7 @@ async def test_a_process_that_ignores_the_end_of_a_call_is_killed(make_host) -> 
         await anext(parts)
         pid = host.pid
         os.kill(pid, signal.SIGSTOP)
-    await until_gone(pid)
+    await wait_until_gone(pid)
 
 
 async def test_who_hangs_up_stops_the_model(chat) -> None:
@@ -133,7 +133,7 @@ async def test_who_hangs_up_stops_the_model(chat) -> None:
 async def test_a_caller_who_is_cancelled_frees_the_place(make_host) -> None:
     host = make_host()
     await host.ask("embed", ["hello"])
-    asked = [asyncio.create_task(embedded(host, ["word " * 200] * 500)) for _ in range(3)]
+    asked = [asyncio.create_task(embed_texts(host, ["word " * 200] * 500)) for _ in range(3)]
     await asyncio.sleep(0)
     for task in asked:
         task.cancel()
@@ -146,7 +146,7 @@ async def test_a_process_ends_when_nobody_asks_and_comes_back(make_host) -> None
     host = make_host(idle_s=0.05)
     await host.ask("embed", ["hello"])
     pid = host._child.pid
-    await until_gone(pid)
+    await wait_until_gone(pid)
     assert host.pid is None
     assert await host.ask("embed", ["hello"])
 
@@ -154,7 +154,7 @@ async def test_a_process_ends_when_nobody_asks_and_comes_back(make_host) -> None
 async def test_closing_ends_the_process_and_the_calls_at_work(make_host) -> None:
     host = make_host()
     await host.ask("embed", ["hello"])
-    pid, work = host.pid, asyncio.create_task(embedded(host, ["word " * 200] * 500))
+    pid, work = host.pid, asyncio.create_task(embed_texts(host, ["word " * 200] * 500))
     await asyncio.sleep(0)
     folder = Path(f"/proc/{pid}/cwd").readlink()
     assert (folder.stat().st_mode & 0o777, list(folder.iterdir())) == (0o700, [])
@@ -220,7 +220,7 @@ async def test_a_process_dies_with_its_server_and_the_next_one_tidies_up(make_ho
     script = f"""
 import asyncio, os
 from retinue.adapters.embedded.host import Capability, ModelHost
-folder = {str(fetched() / EMBEDDING_WEIGHTS.model)!r}
+folder = {str(fetch_weights() / EMBEDDING_WEIGHTS.model)!r}
 async def main():
     capability = Capability(name="test", program="retinue.adapters.embedded.minilm")
     host = ModelHost(capability, lambda: {{"folder": folder}})
@@ -232,7 +232,7 @@ asyncio.run(main())
     server = await asyncio.create_subprocess_exec(sys.executable, "-c", script, stdout=subprocess.PIPE)
     told, _ = await server.communicate()
     pid, folder = told.decode().split()
-    await until_gone(int(pid))
+    await wait_until_gone(int(pid))
     assert Path(folder).exists()
     await make_host().ask("embed", ["hello"])
     assert not Path(folder).exists()

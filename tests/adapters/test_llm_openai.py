@@ -26,7 +26,7 @@ from retinue.kit.egress import Egress
 from retinue.kit.secrets import Secret
 from retinue.kit.settings import LOOPBACK
 from tests.adapters.llm_replies import Call
-from tests.adapters.llm_server import KEY, asking, at_once, in_bytes, provider_server, user
+from tests.adapters.llm_server import KEY, at_once, in_bytes, provider_server, serve_and_connect, user
 
 WEATHER = ToolSpec("get_weather", "The weather at a place", {"type": "object", "properties": {"city": {}}})
 PERSON = {
@@ -39,7 +39,7 @@ GREETING = "Grüß Gott, 世界! 👩‍👩‍👧 It is a fine day."
 
 
 async def test_a_reply_has_text_usage_and_the_model_that_answered():
-    async with asking() as (server, provider):
+    async with serve_and_connect() as (server, provider):
         reply = await provider.chat(user("Hello"))
         assert (reply.text, reply.finish_reason, reply.tool_calls) == ("You said: Hello", "stop", ())
         assert reply.usage == ModelUsage(prompt_tokens=9, completion_tokens=3, cached_tokens=2)
@@ -53,7 +53,7 @@ async def test_a_reply_has_text_usage_and_the_model_that_answered():
 
 @pytest.mark.parametrize("cut", [list, in_bytes, at_once], ids=["by event", "by byte", "at once"])
 async def test_a_streamed_reply_is_the_same_however_its_bytes_arrive(cut):
-    async with asking() as (server, provider):
+    async with serve_and_connect() as (server, provider):
         server.cut = cut
         server.says(GREETING)
         *deltas, done = [delta async for delta in provider.stream(user("Hello"))]
@@ -67,7 +67,7 @@ async def test_a_streamed_reply_is_the_same_however_its_bytes_arrive(cut):
 
 
 async def test_streams_one_after_another_share_a_connection():
-    async with asking() as (server, provider):
+    async with serve_and_connect() as (server, provider):
         for _ in range(3):
             assert [delta async for delta in provider.stream(user("Hello"))]
         assert await provider.chat(user("Hello"))
@@ -76,7 +76,7 @@ async def test_streams_one_after_another_share_a_connection():
 
 @pytest.mark.parametrize("is_streamed", [True, False])
 async def test_parallel_tool_calls_go_there_and_their_results_back(is_streamed):
-    async with asking() as (server, provider):
+    async with serve_and_connect() as (server, provider):
         server.says(
             "Let me see.", Call("get_weather", '{"city": "Köln"}'), Call("get_weather", '{"city":"Ulm"}')
         )
@@ -113,7 +113,7 @@ async def test_parallel_tool_calls_go_there_and_their_results_back(is_streamed):
 
 
 async def test_every_option_reaches_the_wire():
-    async with asking("openai") as (server, provider):
+    async with serve_and_connect("openai") as (server, provider):
         await provider.chat(
             ChatRequest(
                 model="gpt-4o",
@@ -154,7 +154,7 @@ async def test_every_option_reaches_the_wire():
 
 @pytest.mark.parametrize(("given", "sent"), [("none", "none"), ("required", "required"), ("auto", None)])
 async def test_the_tool_choice_is_sent_where_it_is_no_default(given, sent):
-    async with asking() as (server, provider):
+    async with serve_and_connect() as (server, provider):
         await provider.chat(user("x", tools=(WEATHER,), tool_choice=given, response_format="json"))
         assert server.last.json.get("tool_choice") == sent
         assert server.last.json["response_format"] == {"type": "json_object"}
@@ -163,7 +163,7 @@ async def test_the_tool_choice_is_sent_where_it_is_no_default(given, sent):
 
 
 async def test_models_that_refuse_sampling_parameters_are_not_sent_any():
-    async with asking("openai") as (server, provider):
+    async with serve_and_connect("openai") as (server, provider):
         for model in ("o4-mini", "gpt-5.4", "gpt-5-mini-2025-08-07"):
             reply = await provider.chat(
                 user("x", model=model, temperature=0.5, top_p=1, stop=("a",), max_tokens=9)
@@ -175,7 +175,7 @@ async def test_models_that_refuse_sampling_parameters_are_not_sent_any():
 
 
 async def test_mistral_gets_no_field_it_refuses_and_ids_in_its_own_form():
-    async with asking("mistral") as (_, provider):
+    async with serve_and_connect("mistral") as (_, provider):
         call = ToolCall("toolu_01A09q90qw90lq917835lq9", "get_weather", {}, "{}")
         request = ChatRequest(
             model="mistral-large-latest",
@@ -194,7 +194,7 @@ async def test_mistral_gets_no_field_it_refuses_and_ids_in_its_own_form():
 @pytest.mark.parametrize("model", ["gemini-3-pro", "deepseek-v4"])
 @pytest.mark.parametrize("is_streamed", [True, False])
 async def test_what_a_model_wants_back_with_its_calls_is_given_back_to_it_alone(model, is_streamed):
-    async with asking() as (server, provider):
+    async with serve_and_connect() as (server, provider):
         server.says("", Call("get_weather", '{"city":"Ulm"}'), reasoning="Where is Ulm?")
         request = user("Weather?", model=model)
         *_, done = (
@@ -215,7 +215,7 @@ async def test_what_a_model_wants_back_with_its_calls_is_given_back_to_it_alone(
 
 
 async def test_embeddings_come_in_the_order_of_the_texts():
-    async with asking() as (server, provider):
+    async with serve_and_connect() as (server, provider):
         made = await provider.embed("text-embedding-3-small", ["a", "four", "to"], dimensions=3)
         assert made.vectors == [[1.0, 0.5, 0.5], [4.0, 0.5, 0.5], [2.0, 0.5, 0.5]]
         assert made.usage.prompt_tokens == 3
@@ -223,7 +223,7 @@ async def test_embeddings_come_in_the_order_of_the_texts():
 
 
 async def test_a_recording_is_uploaded_and_transcribed():
-    async with asking() as (server, provider):
+    async with serve_and_connect() as (server, provider):
         audio = Audio(bytes(range(256)) * 10, 'a"b\r\nX: y.mp3', "audio/mpeg")
         heard = await provider.transcribe("whisper-1", audio, language="de", prompt="Namen: Jörg")
         assert heard.text == "a_b__X_ y.mp3 has 2560 bytes"
@@ -234,7 +234,7 @@ async def test_a_recording_is_uploaded_and_transcribed():
 
 
 async def test_speech_is_given_as_it_arrives():
-    async with asking() as (server, provider):
+    async with serve_and_connect() as (server, provider):
         sound = b"".join(
             [piece async for piece in provider.speak("tts-1", "Hello", voice="alloy", speed=1.5)]
         )
@@ -243,7 +243,7 @@ async def test_speech_is_given_as_it_arrives():
 
 
 async def test_models_are_listed_with_what_is_known_of_them():
-    async with asking("google") as (_, provider):
+    async with serve_and_connect("google") as (_, provider):
         listed = await provider.models()
         assert ModelInfo("gpt-4o-mini", "gpt-4o-mini") in listed
         assert ModelInfo("gemini-3-pro", "Gemini 3") in listed
@@ -259,7 +259,7 @@ async def test_models_are_listed_with_what_is_known_of_them():
     ],
 )
 async def test_azure_is_asked_at_its_deployments_with_its_own_header(path, sent, query):
-    async with asking("azure_openai", path=path) as (server, provider):
+    async with serve_and_connect("azure_openai", path=path) as (server, provider):
         assert (await provider.chat(user("Hi", model="my model", max_tokens=5))).text == "You said: Hi"
         assert (server.last.path, server.last.query) == (sent, query)
         assert server.last.headers["api-key"] == KEY
@@ -269,7 +269,7 @@ async def test_azure_is_asked_at_its_deployments_with_its_own_header(path, sent,
 
 
 async def test_a_deployment_name_cannot_leave_its_place_in_the_path():
-    async with asking("azure_openai", path="") as (server, provider):
+    async with serve_and_connect("azure_openai", path="") as (server, provider):
         await provider.chat(user("Hi", model="../../x?y=#"))
         assert server.last.path.startswith("/openai/deployments/../../x?y=#/chat")
         assert server.last.query == {"api-version": ["2024-10-21"]}

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from retinue.adapters.llm import ResponseSchema
-from tests.adapters.llm_server import asking, user
+from tests.adapters.llm_server import serve_and_connect, user
 
 CITY = {"type": "object", "properties": {"city": {"type": "string", "minLength": 2}}, "required": ["city"]}
 CLOSED = {**CITY, "properties": {"city": {"type": "string"}}, "additionalProperties": False}
@@ -21,7 +21,7 @@ ANYTHING = {"type": "object"}
 MAP = {"type": "object", "additionalProperties": {"type": "integer"}}
 
 
-def wanting(schema: dict[str, Any], model: str = "gpt-4o-mini") -> Any:
+def request_schema(schema: dict[str, Any], model: str = "gpt-4o-mini") -> Any:
     return user("Where?", model=model, response_format=ResponseSchema("answer", schema))
 
 
@@ -38,22 +38,22 @@ def wanting(schema: dict[str, Any], model: str = "gpt-4o-mini") -> Any:
     ],
 )
 async def test_openai_enforces_a_schema_that_keeps_its_rules(schema, is_strict):
-    async with asking("openai") as (server, provider):
-        await provider.chat(wanting(schema))
+    async with serve_and_connect("openai") as (server, provider):
+        await provider.chat(request_schema(schema))
         sent = server.last.json["response_format"]["json_schema"]
         assert sent == {"name": "answer", "schema": schema, **({"strict": True} if is_strict else {})}
 
 
 async def test_any_object_is_asked_for_in_words_as_well():
-    async with asking("openai") as (server, provider):
-        await provider.chat(wanting(ANYTHING))
+    async with serve_and_connect("openai") as (server, provider):
+        await provider.chat(request_schema(ANYTHING))
         assert server.last.json["response_format"] == {"type": "json_object"}
         assert "one JSON object" in server.last.json["messages"][-1]["content"]
 
 
 async def test_anthropic_is_sent_what_it_understands_of_a_schema():
-    async with asking("anthropic") as (server, provider):
-        await provider.chat(wanting(NESTED, "claude-sonnet-4-5"))
+    async with serve_and_connect("anthropic") as (server, provider):
+        await provider.chat(request_schema(NESTED, "claude-sonnet-4-5"))
         sent = server.last.json
         assert sent["output_config"] == {
             "format": {
@@ -83,7 +83,7 @@ async def test_anthropic_is_sent_what_it_understands_of_a_schema():
     "schema", [ANYTHING, MAP, {**CITY, "allOf": [MAP]}, {**CITY, "properties": {"a": MAP}}]
 )
 async def test_anthropic_reads_a_note_about_a_schema_that_it_cannot_express(schema):
-    async with asking("anthropic") as (server, provider):
-        await provider.chat(wanting(schema, "claude-sonnet-4-5"))
+    async with serve_and_connect("anthropic") as (server, provider):
+        await provider.chat(request_schema(schema, "claude-sonnet-4-5"))
         assert "output_config" not in server.last.json
         assert "one JSON object" in server.last.json["messages"][-1]["content"][-1]["text"]

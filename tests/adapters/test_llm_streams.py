@@ -11,12 +11,12 @@ from tests.adapters import llm_as_anthropic as anthropic
 from tests.adapters import llm_as_openai as openai
 from tests.adapters.llm_server import (
     STREAM_HEAD,
-    asking,
     chunked,
     flooding,
     hanging,
     refusing,
     resetting,
+    serve_and_connect,
     streaming,
     user,
 )
@@ -29,7 +29,7 @@ def says(text: str, finish: str | None = None, **fields) -> bytes:
     return openai.event({"choices": [{"delta": {"content": text}, "finish_reason": finish}], **fields})
 
 
-def opening(text: str) -> bytes:
+def first_events(text: str) -> bytes:
     return (
         anthropic.event("message_start", message={"content": [], "usage": {"input_tokens": 1}})
         + anthropic.event("content_block_start", index=0, content_block={"type": "text", "text": ""})
@@ -37,7 +37,7 @@ def opening(text: str) -> bytes:
     )
 
 
-BEGUN = {"openai_compatible": says("Hel") + says("lo"), "anthropic": opening("Hello")}
+BEGUN = {"openai_compatible": says("Hel") + says("lo"), "anthropic": first_events("Hello")}
 ADDED = {
     "openai_compatible": says(" more"),
     "anthropic": anthropic.event(
@@ -55,8 +55,8 @@ WHOLE = {
 }
 
 
-async def heard(provider) -> tuple[str, ReplyFinished | ModelError]:
-    """The text that came, and how it ended."""
+async def read_stream(provider) -> tuple[str, ReplyFinished | ModelError]:
+    """Read a stream; return its text and its end."""
     text = ""
     try:
         async for delta in provider.stream(user("Hi")):
@@ -72,9 +72,9 @@ async def heard(provider) -> tuple[str, ReplyFinished | ModelError]:
 
 @BOTH
 async def test_a_stream_without_its_last_event_is_good_if_the_model_said_why_it_stopped(kind):
-    async with asking(kind) as (server, provider):
+    async with serve_and_connect(kind) as (server, provider):
         server.fails(streaming(BEGUN[kind], FINISHED[kind]))
-        text, done = await heard(provider)
+        text, done = await read_stream(provider)
         assert text.startswith("Hello")
         assert (done.reply.text, done.reply.finish_reason) == (text, "stop")
 
@@ -82,16 +82,16 @@ async def test_a_stream_without_its_last_event_is_good_if_the_model_said_why_it_
 @BOTH
 @pytest.mark.parametrize("rest", [b"", b'data: {"cho', b"data: ", b"event: x\n", b": ping\n\n"])
 async def test_a_stream_that_breaks_off_is_told_after_its_text(kind, rest):
-    async with asking(kind) as (server, provider):
+    async with serve_and_connect(kind) as (server, provider):
         server.fails(streaming(BEGUN[kind], rest) if rest else streaming(BEGUN[kind]))
-        text, error = await heard(provider)
+        text, error = await read_stream(provider)
         assert (text, error.kind, error.retryable) == ("Hello", "broken_stream", True)
 
 
 @BOTH
 @pytest.mark.parametrize("is_finished", [True, False])
 async def test_a_reset_in_the_middle_of_a_stream(kind, is_finished):
-    async with asking(kind) as (server, provider):
+    async with serve_and_connect(kind) as (server, provider):
         arrived = asyncio.Event()
         sent = BEGUN[kind] + (FINISHED[kind] if is_finished else b"")
         server.fails(resetting(STREAM_HEAD + chunked(sent), arrived))
@@ -111,11 +111,11 @@ async def test_a_reset_in_the_middle_of_a_stream(kind, is_finished):
 @BOTH
 @pytest.mark.parametrize("begun", [b"", STREAM_HEAD, "text"])
 async def test_a_stream_that_stalls_is_a_timeout(kind, begun):
-    async with asking(kind, first_byte_s=0.5, between_chunks_s=0.5) as (server, provider):
+    async with serve_and_connect(kind, first_byte_s=0.5, between_chunks_s=0.5) as (server, provider):
         raw = STREAM_HEAD + chunked(BEGUN[kind]) if begun == "text" else begun
         server.fails(hanging(raw))
         async with asyncio.timeout(5):
-            text, error = await heard(provider)
+            text, error = await read_stream(provider)
             await server.hung_up.wait()
         assert isinstance(error, ModelTimeout)
         assert text == ("Hello" if begun == "text" else "")
@@ -123,29 +123,29 @@ async def test_a_stream_that_stalls_is_a_timeout(kind, begun):
 
 @BOTH
 async def test_pings_do_not_keep_a_stream_alive_for_ever(kind):
-    async with asking(kind, total_s=0.2) as (server, provider):
+    async with serve_and_connect(kind, total_s=0.2) as (server, provider):
         server.fails(flooding(b": ping\n\n" * 1000, 1_000_000_000))
         async with asyncio.timeout(5):
-            _, error = await heard(provider)
+            _, error = await read_stream(provider)
         assert error.kind in {"timeout", "bad_answer"}
 
 
 @BOTH
 @pytest.mark.parametrize("ending", ["finished", "over"])
 async def test_a_server_that_does_not_hang_up_after_the_end_costs_little(kind, ending):
-    async with asking(kind, between_chunks_s=0.2) as (server, provider):
+    async with serve_and_connect(kind, between_chunks_s=0.2) as (server, provider):
         sent = BEGUN[kind] + FINISHED[kind] + (OVER[kind] if ending == "over" else b"")
         server.fails(hanging(STREAM_HEAD + chunked(sent)))
         async with asyncio.timeout(2):
-            _, done = await heard(provider)
+            _, done = await read_stream(provider)
         assert done.reply.finish_reason == "stop"
 
 
 @BOTH
 async def test_what_follows_the_end_is_not_read(kind):
-    async with asking(kind) as (server, provider):
+    async with serve_and_connect(kind) as (server, provider):
         server.fails(streaming(BEGUN[kind] + FINISHED[kind] + OVER[kind] + b"data: garbage\n\n" + DONE))
-        assert (await heard(provider))[1].reply.finish_reason == "stop"
+        assert (await read_stream(provider))[1].reply.finish_reason == "stop"
 
 
 @BOTH
@@ -164,10 +164,10 @@ async def test_what_follows_the_end_is_not_read(kind):
 )
 @pytest.mark.parametrize("in_bytes", [True, False])
 async def test_every_framing_the_standard_allows_is_read(kind, reframed, in_bytes):
-    async with asking(kind) as (server, provider):
+    async with serve_and_connect(kind) as (server, provider):
         raw = reframed(BEGUN[kind] + FINISHED[kind] + OVER[kind])
         server.fails(streaming(*[bytes([byte]) for byte in raw] if in_bytes else [raw]))
-        text, done = await heard(provider)
+        text, done = await read_stream(provider)
         assert text.startswith("Hello")
         assert done.reply.text == text
 
@@ -175,10 +175,10 @@ async def test_every_framing_the_standard_allows_is_read(kind, reframed, in_byte
 @BOTH
 @pytest.mark.parametrize("piece", [b"x" * 65536, b"data: " + b"x" * 65530, b"data: x\n" * 8192])
 async def test_an_event_without_end_is_cut_off(kind, piece):
-    async with asking(kind) as (server, provider):
+    async with serve_and_connect(kind) as (server, provider):
         server.fails(flooding(piece, 10 * 1024 * 1024))
         tracemalloc.start()
-        _, error = await heard(provider)
+        _, error = await read_stream(provider)
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         assert (error.kind, peak < 8 * 1024 * 1024) == ("bad_answer", True)
@@ -190,9 +190,9 @@ async def test_an_event_without_end_is_cut_off(kind, piece):
     "data", [b"{", b"[]", b'"x"', b"7", b"null", b'{"choices": 5}', b"\xff", b"[" * 99_999]
 )
 async def test_an_event_that_is_nonsense_is_told_after_the_text_before_it(kind, data):
-    async with asking(kind) as (server, provider):
+    async with serve_and_connect(kind) as (server, provider):
         server.fails(streaming(BEGUN[kind], b"data: " + data + b"\n\n"))
-        text, error = await heard(provider)
+        text, error = await read_stream(provider)
         assert (text, error.kind) == ("Hello", "bad_answer")
 
 
@@ -219,29 +219,29 @@ async def test_an_event_that_is_nonsense_is_told_after_the_text_before_it(kind, 
 )
 @BOTH
 async def test_an_error_inside_a_stream_has_its_meaning(kind, said, meant):
-    async with asking(kind) as (server, provider):
+    async with serve_and_connect(kind) as (server, provider):
         server.fails(streaming(BEGUN[kind], anthropic.event("error", error=said)))
-        text, error = await heard(provider)
+        text, error = await read_stream(provider)
         assert (text, error.kind) == ("Hello", meant)
 
 
 @BOTH
 async def test_a_server_that_does_not_stream_when_asked_to_is_understood(kind):
-    async with asking(kind) as (server, provider):
+    async with serve_and_connect(kind) as (server, provider):
         server.fails(refusing(200, WHOLE[kind], Content_Type="application/json; charset=utf-8"))
-        text, done = await heard(provider)
+        text, done = await read_stream(provider)
         assert (text, done.reply.text, done.reply.finish_reason) == ("Hello", "Hello", "stop")
 
 
 async def test_a_stream_may_end_without_a_reason():
-    async with asking() as (server, provider):
+    async with serve_and_connect() as (server, provider):
         server.fails(
             streaming(says("Hello"), DONE), streaming(DONE), streaming(openai.event({"choices": []}), DONE)
         )
-        text, done = await heard(provider)
+        text, done = await read_stream(provider)
         assert (text, done.reply.finish_reason, done.reply.usage) == ("Hello", "stop", None)
         for _ in range(2):
-            assert (await heard(provider))[1].kind == "bad_answer"
+            assert (await read_stream(provider))[1].kind == "bad_answer"
 
 
 async def leave_at_once(provider):
@@ -255,7 +255,7 @@ async def close(provider):
         assert (await anext(deltas)).text
 
 
-async def be_cancelled(provider):
+async def cancel_stream(provider):
     begun = asyncio.Event()
 
     async def listen():
@@ -272,13 +272,13 @@ async def be_cancelled(provider):
 async def run_out_of_time(provider):
     with pytest.raises(TimeoutError):
         async with asyncio.timeout(0.05):
-            await heard(provider)
+            await read_stream(provider)
 
 
 @BOTH
-@pytest.mark.parametrize("leave", [leave_at_once, close, be_cancelled, run_out_of_time])
+@pytest.mark.parametrize("leave", [leave_at_once, close, cancel_stream, run_out_of_time])
 async def test_leaving_a_stream_hangs_up(kind, leave):
-    async with asking(kind) as (server, provider):
+    async with serve_and_connect(kind) as (server, provider):
         server.fails(hanging(STREAM_HEAD + chunked(BEGUN[kind])))
         await leave(provider)
         async with asyncio.timeout(1):
@@ -286,7 +286,7 @@ async def test_leaving_a_stream_hangs_up(kind, leave):
 
 
 async def test_leaving_speech_hangs_up():
-    async with asking() as (server, provider):
+    async with serve_and_connect() as (server, provider):
         head = b"HTTP/1.1 200 OK\r\nContent-Type: audio/mpeg\r\nTransfer-Encoding: chunked\r\n\r\n"
         server.fails(hanging(head + chunked(b"sound")))
         async with aclosing(provider.speak("m", "Hi", voice="v")) as sound:
@@ -307,7 +307,7 @@ async def test_words_that_come_fast_are_told_together_and_before_the_error_that_
         writer.write(chunked(said + said + said + failing))
         await writer.drain()
 
-    async with asking(kind) as (server, provider):
+    async with serve_and_connect(kind) as (server, provider):
         server.fails(hurry)
         deltas: list[str] = []
 

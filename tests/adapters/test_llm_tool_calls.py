@@ -8,7 +8,7 @@ from retinue.adapters.llm import ChatRequest, ModelMessage, ModelUsage, ReplyFin
 from tests.adapters import llm_as_anthropic as anthropic
 from tests.adapters import llm_as_openai as openai
 from tests.adapters.llm_replies import Call
-from tests.adapters.llm_server import asking, refusing, streaming, user
+from tests.adapters.llm_server import refusing, serve_and_connect, streaming, user
 
 DONE = b"data: [DONE]\n\n"
 BOTH = pytest.mark.parametrize("kind", ["openai_compatible", "anthropic"])
@@ -28,7 +28,7 @@ async def reply_of(provider, request=None):
 @BOTH
 @pytest.mark.parametrize("raw", BROKEN, ids=range(len(BROKEN)))
 async def test_arguments_that_are_no_json_object_are_told_to_the_model_and_the_turn_goes_on(kind, raw):
-    async with asking(kind) as (server, provider):
+    async with serve_and_connect(kind) as (server, provider):
         call = Call("get_weather", raw)
         server.says("", call, Call("get_weather", '{"city":"Ulm"}'))
         request = user("Weather?", model="m")
@@ -51,7 +51,7 @@ async def test_arguments_that_are_no_json_object_are_told_to_the_model_and_the_t
 @BOTH
 @pytest.mark.parametrize("is_streamed", [True, False])
 async def test_calls_with_the_same_id_or_none_can_be_told_apart(kind, is_streamed):
-    async with asking(kind) as (server, provider):
+    async with serve_and_connect(kind) as (server, provider):
         server.says("", Call("a", id="call_1"), Call("b", id="call_1"), Call("c", id=""), Call("d", id=""))
         request = user("x", model="m")
         reply = await reply_of(provider, request) if is_streamed else await provider.chat(request)
@@ -86,7 +86,7 @@ def part(name=None, arguments=None, **rest):
     ids=["interleaved", "one index", "no index", "pieces", "names only", "objects", "repeated", "null ids"],
 )  # fmt: skip
 async def test_calls_are_put_together_from_every_kind_of_fragments(deltas):
-    async with asking() as (server, provider):
+    async with serve_and_connect() as (server, provider):
         server.fails(streaming(*(chunk(tool_calls=calls) for calls in deltas), chunk("tool_calls"), DONE))
         reply = await reply_of(provider)
         assert [(call.name, call.arguments) for call in reply.tool_calls] == [
@@ -97,14 +97,14 @@ async def test_calls_are_put_together_from_every_kind_of_fragments(deltas):
 
 
 async def test_a_call_that_names_no_tool_is_told_to_the_model():
-    async with asking() as (server, provider):
+    async with serve_and_connect() as (server, provider):
         server.fails(streaming(chunk(tool_calls=[{"index": 0, "id": "1"}]), chunk("tool_calls"), DONE))
         (call,) = (await reply_of(provider)).tool_calls
         assert (call.name, call.arguments, call.error) == ("", None, "The call does not name a tool.")
 
 
 async def test_a_call_that_the_limit_cut_off_is_an_error_and_the_limit_is_told():
-    async with asking() as (server, provider):
+    async with serve_and_connect() as (server, provider):
         server.says("", Call("a", '{"city": "U'), finish="length")
         reply = await provider.chat(user("x"))
         assert (reply.finish_reason, reply.tool_calls[0].arguments) == ("length", None)
@@ -123,7 +123,7 @@ async def test_a_call_that_the_limit_cut_off_is_an_error_and_the_limit_is_told()
     ],
 )
 async def test_each_reason_to_stop_is_told_in_our_words(said, calls, meant):
-    async with asking() as (server, provider):
+    async with serve_and_connect() as (server, provider):
         for _ in range(2):
             server.says("Hm", *calls, finish=said)
         assert (await provider.chat(user("x"))).finish_reason == meant
@@ -145,7 +145,7 @@ async def test_each_reason_to_stop_is_told_in_our_words(said, calls, meant):
     ],
 )
 async def test_counts_are_not_taken_on_trust(reported, meant):
-    async with asking() as (server, provider):
+    async with serve_and_connect() as (server, provider):
         choice = {"message": {"content": "Hi"}, "finish_reason": "stop"}
         raw = json.dumps({"choices": [choice], "usage": reported}).encode()
         server.fails(
@@ -156,7 +156,7 @@ async def test_counts_are_not_taken_on_trust(reported, meant):
 
 
 async def test_negative_counts_of_anthropic_are_nothing():
-    async with asking("anthropic") as (server, provider):
+    async with serve_and_connect("anthropic") as (server, provider):
         server.says("Hi", usage={"input_tokens": -9, "cache_read_input_tokens": None, "output_tokens": -3})
         assert (await provider.chat(user("x"))).usage == ModelUsage(3, 0, cache_write_tokens=3)
 
@@ -167,7 +167,7 @@ async def test_text_in_parts_and_refusals_are_text():
         {"type": "text", "text": "Hel"},
         {"type": "text", "text": "lo"},
     ]
-    async with asking() as (server, provider):
+    async with serve_and_connect() as (server, provider):
         server.fails(
             streaming(chunk(content=parts), chunk("stop"), DONE),
             streaming(chunk(refusal="I will not."), chunk("stop"), DONE),
@@ -177,7 +177,7 @@ async def test_text_in_parts_and_refusals_are_text():
 
 
 async def test_blocks_and_events_nobody_knows_are_passed_over():
-    async with asking("anthropic") as (server, provider):
+    async with serve_and_connect("anthropic") as (server, provider):
         server.fails(
             streaming(
                 anthropic.event("message_start", message={"content": []}),

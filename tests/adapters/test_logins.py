@@ -32,7 +32,7 @@ def sshd(tmp_path_factory):
         yield server
 
 
-def exported(key, passphrase=None, form="openssh") -> Secret:
+def export_key(key, passphrase=None, form="openssh") -> Secret:
     return Secret(key.export_private_key(form, passphrase).decode())
 
 
@@ -41,7 +41,7 @@ def log_in(sshd, open_egress):
     async def check(**changed):
         given = {"host": "127.0.0.1", "port": sshd.port, "username": sshd.username, "timeout_s": 10.0}
         given |= (
-            {} if "private_key" in changed or "password" in changed else {"private_key": exported(sshd.key)}
+            {} if "private_key" in changed or "password" in changed else {"private_key": export_key(sshd.key)}
         )
         return await check_ssh(changed.pop("egress", open_egress), **{**given, **changed})
 
@@ -59,7 +59,7 @@ async def test_a_key_that_may_log_in_does(log_in, sshd):
 @pytest.mark.parametrize("form", ["pkcs8-pem", "pkcs1-pem"])
 async def test_an_encrypted_key_is_opened_with_its_passphrase(log_in, sshd, form):
     key = sshd.key if form == "pkcs8-pem" else asyncssh.generate_private_key("ssh-rsa")
-    sealed = exported(key, PASSPHRASE if form == "pkcs8-pem" else "ascii", form)
+    sealed = export_key(key, PASSPHRASE if form == "pkcs8-pem" else "ascii", form)
     if form == "pkcs8-pem":
         await log_in(private_key=sealed, passphrase=Secret(PASSPHRASE))
     else:
@@ -73,7 +73,7 @@ async def test_an_encrypted_key_is_opened_with_its_passphrase(log_in, sshd, form
 
 async def test_a_key_encrypted_by_ssh_keygen_is_opened(log_in, sshd):
     pytest.importorskip("bcrypt", reason="keys of ssh-keygen with a passphrase need the bcrypt package")
-    sealed = exported(sshd.key, PASSPHRASE)
+    sealed = export_key(sshd.key, PASSPHRASE)
     await log_in(private_key=sealed, passphrase=Secret(PASSPHRASE))
     with pytest.raises(LoginNotConfigured):
         await log_in(private_key=sealed, passphrase=Secret("wrong"))
@@ -101,7 +101,7 @@ def costly_pkcs8_key() -> str:
 
 @pytest.mark.parametrize("make", [costly_openssh_key, costly_pkcs8_key])
 async def test_a_key_that_would_take_years_to_open_is_refused_at_once(log_in, make):
-    for hidden in ("", exported(asyncssh.generate_private_key("ssh-ed25519")).reveal()):
+    for hidden in ("", export_key(asyncssh.generate_private_key("ssh-ed25519")).reveal()):
         with pytest.raises(LoginNotConfigured, match="is invalid" if hidden else "takes too long"):
             await log_in(private_key=Secret(hidden + make()), passphrase=Secret("x"))
 
@@ -140,7 +140,7 @@ async def test_an_incomplete_login_is_reported_as_such(log_in, changed):
 
 
 async def test_a_wrong_login_is_refused(log_in):
-    stranger = exported(asyncssh.generate_private_key("ssh-ed25519"))
+    stranger = export_key(asyncssh.generate_private_key("ssh-ed25519"))
     for changed in (
         {"private_key": stranger},
         {"username": "nobody-of-that-name"},
@@ -218,7 +218,7 @@ async def test_nothing_of_this_machines_own_ssh_is_used(log_in, sshd, monkeypatc
     )
     monkeypatch.setenv("SSH_AUTH_SOCK", str(tmp_path / "agent"))
     await log_in()
-    stranger = exported(asyncssh.generate_private_key("ssh-ed25519"))
+    stranger = export_key(asyncssh.generate_private_key("ssh-ed25519"))
     for changed in ({"private_key": stranger}, {"password": Secret("wrong")}):
         with pytest.raises(LoginRefused):
             await log_in(**changed)

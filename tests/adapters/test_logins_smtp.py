@@ -55,7 +55,7 @@ def server(tmp_path):
 
 
 @pytest.fixture
-async def named():
+async def named_egress():
     """May go to this machine, which is where every name leads."""
     async with Egress(["127.0.0.0/8"], resolver=ScriptedResolver(["127.0.0.1"])) as egress:
         yield egress
@@ -74,24 +74,24 @@ async def log_in(egress, port, **changed):
 
 @pytest.mark.parametrize(("encryption", "tls"), [("none", ""), ("starttls", "start"), ("tls", "first")])
 async def test_a_right_login_works_with_each_encryption(
-    server, certificate, monkeypatch, named, encryption, tls
+    server, certificate, monkeypatch, named_egress, encryption, tls
 ):
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
     port = server(login=LOGIN, tls=tls, certificate=certificate)
-    checked = await log_in(named, port, encryption=encryption)
+    checked = await log_in(named_egress, port, encryption=encryption)
     assert 0 <= checked.latency_ms < 5000
     assert checked.host_key_fingerprint is None
     with pytest.raises(LoginRefused) as caught:
-        await log_in(named, port, encryption=encryption, password=Secret("wrong-password"))
+        await log_in(named_egress, port, encryption=encryption, password=Secret("wrong-password"))
     assert caught.value.message == "The mail server rejected the login (535)."
     assert caught.value.__cause__ is None
 
 
-async def test_without_a_username_only_the_greeting_is_exchanged(server, named):
-    await log_in(named, server(), username="", password=Secret(""))
+async def test_without_a_username_only_the_greeting_is_exchanged(server, named_egress):
+    await log_in(named_egress, server(), username="", password=Secret(""))
 
 
-async def test_a_server_without_logins_is_no_login(named):
+async def test_a_server_without_logins_is_no_login(named_egress):
     async def serve(read, writer) -> None:
         writer.write(b"220 here\r\n")
         await read(len(b"EHLO localhost\r\n"))
@@ -99,23 +99,23 @@ async def test_a_server_without_logins_is_no_login(named):
 
     async with serving(serve) as (port, _):
         with pytest.raises(LoginRefused, match="does not support logging in"):
-            await log_in(named, port)
+            await log_in(named_egress, port)
 
 
 @pytest.mark.parametrize(("encryption", "tls"), [("starttls", "start"), ("tls", "first")])
 async def test_a_certificate_counts_only_when_it_can_be_verified_for_the_name(
-    server, certificate, monkeypatch, named, encryption, tls
+    server, certificate, monkeypatch, named_egress, encryption, tls
 ):
     port = server(login=LOGIN, tls=tls, certificate=certificate)
     with pytest.raises(LoginUnreachable, match="certificate could not be verified"):
-        await log_in(named, port, encryption=encryption)
+        await log_in(named_egress, port, encryption=encryption)
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
     for other in ("mail.example.com", "127.0.0.1"):
         with pytest.raises(LoginUnreachable, match="certificate could not be verified"):
-            await log_in(named, port, encryption=encryption, host=other)
+            await log_in(named_egress, port, encryption=encryption, host=other)
 
 
-async def test_encryption_that_is_not_offered_keeps_the_password_here(named):
+async def test_encryption_that_is_not_offered_keeps_the_password_here(named_egress):
     async def serve(read, writer) -> None:
         writer.write(b"220 here\r\n")
         await read(len(b"EHLO localhost\r\n"))
@@ -123,21 +123,21 @@ async def test_encryption_that_is_not_offered_keeps_the_password_here(named):
 
     async with serving(serve) as (port, received):
         with pytest.raises(LoginUnreachable, match="does not support the requested encryption"):
-            await log_in(named, port, encryption="starttls")
+            await log_in(named_egress, port, encryption="starttls")
     assert received.startswith(b"EHLO localhost\r\n")
     assert b"AUTH" not in received
     async with serving(serve) as (port, received):
         with pytest.raises((LoginUnreachable, LoginTimeout)):
-            await log_in(named, port, encryption="tls", timeout_s=1.0)
+            await log_in(named_egress, port, encryption="tls", timeout_s=1.0)
     assert b"AUTH" not in received
 
 
-async def test_an_unknown_encryption_or_no_host_is_reported_as_such(named):
+async def test_an_unknown_encryption_or_no_host_is_reported_as_such(named_egress):
     for changed in ({"encryption": "ssl"}, {"encryption": ""}, {"host": ""}):
         with pytest.raises(LoginNotConfigured):
-            await log_in(named, 25, **changed)
+            await log_in(named_egress, 25, **changed)
     with pytest.raises(LoginNotConfigured):
-        await log_in(named, 0)
+        await log_in(named_egress, 0)
 
 
 async def test_private_addresses_are_never_connected_to():
@@ -158,7 +158,7 @@ async def test_private_addresses_are_never_connected_to():
         (b"220-" + b"x" * 100_000, LoginUnreachable),
     ],
 )
-async def test_servers_that_are_none_are_unreachable(named, answer, error):
+async def test_servers_that_are_none_are_unreachable(named_egress, answer, error):
     async def serve(read, writer) -> None:
         writer.write(answer)
         await writer.drain()
@@ -166,13 +166,13 @@ async def test_servers_that_are_none_are_unreachable(named, answer, error):
 
     async with serving(serve) as (port, _):
         with pytest.raises(error):
-            await log_in(named, port)
+            await log_in(named_egress, port)
 
 
-async def test_a_server_that_says_nothing_is_given_up_in_time(server, named):
+async def test_a_server_that_says_nothing_is_given_up_in_time(server, named_egress):
     with pytest.raises(LoginTimeout):
-        await log_in(named, server(hang="greeting"), timeout_s=0.3)
+        await log_in(named_egress, server(hang="greeting"), timeout_s=0.3)
     async with listening() as canary:
         port = canary.port
     with pytest.raises(LoginUnreachable):
-        await log_in(named, port)
+        await log_in(named_egress, port)

@@ -35,7 +35,7 @@ class Served:
             return await response.read()
 
     async def journal(self) -> list[dict]:
-        """What arrived since the last look."""
+        """Return the requests that arrived since the last call."""
         return json.loads(await self.get("/journal"))
 
     async def heard(self) -> list[str]:
@@ -58,7 +58,7 @@ async def egress():
 
 
 @pytest.fixture
-async def served(egress, port):
+async def mcp_server(egress, port):
     found = Served(egress, port)
     await found.journal()
     return found
@@ -81,8 +81,8 @@ async def failure(calling) -> McpFailed:
 
 
 @pytest.mark.parametrize("way", WAYS + OLD_WAYS)
-async def test_tools_are_listed_and_called_in_every_way_of_serving(client, served, way):
-    server = served.at(way)
+async def test_tools_are_listed_and_called_in_every_way_of_serving(client, mcp_server, way):
+    server = mcp_server.at(way)
     tools = {tool.name: tool for tool in await client.list_tools(server, timeout_s=10)}
     assert (tools["echo"].title, tools["echo"].description) == ("Echo", "Says it again.")
     assert tools["echo"].input_schema["required"] == ["text"]
@@ -109,20 +109,20 @@ async def test_tools_are_listed_and_called_in_every_way_of_serving(client, serve
         ("old-stateless-sse", ["server/discover", "initialize", "notifications/initialized"]),
     ],
 )
-async def test_a_warm_call_is_one_request(client, served, way, handshake):
+async def test_a_warm_call_is_one_request(client, mcp_server, way, handshake):
     for expected in ([*handshake, "tools/call"], ["tools/call"]):
-        await call(client, served.at(way), "echo", text="a")
-        assert await served.heard() == expected
+        await call(client, mcp_server.at(way), "echo", text="a")
+        assert await mcp_server.heard() == expected
 
 
-async def test_the_newest_version_is_spoken_without_a_session_and_the_older_one_with_it(client, served):
-    await call(client, served.at("sse"), "echo", text="a")
-    assert {(entry["version"], entry["session"]) for entry in await served.journal()} == {
+async def test_the_newest_version_is_spoken_without_a_session_and_the_older_one_with_it(client, mcp_server):
+    await call(client, mcp_server.at("sse"), "echo", text="a")
+    assert {(entry["version"], entry["session"]) for entry in await mcp_server.journal()} == {
         ("2026-07-28", None)
     }
 
-    await call(client, served.at("old-sse"), "echo", text="a")
-    probe, initialize, *later = await served.journal()
+    await call(client, mcp_server.at("old-sse"), "echo", text="a")
+    probe, initialize, *later = await mcp_server.journal()
     assert (probe["version"], initialize["version"], initialize["session"]) == ("2026-07-28", None, None)
     assert initialize["body"]["params"]["protocolVersion"] == "2025-11-25"
     assert {entry["version"] for entry in later} == {"2025-11-25"}
@@ -130,50 +130,50 @@ async def test_the_newest_version_is_spoken_without_a_session_and_the_older_one_
     assert later[0]["session"]
 
 
-async def test_sessions_are_shared_within_a_scope_and_a_set_of_headers_only(client, served):
+async def test_sessions_are_shared_within_a_scope_and_a_set_of_headers_only(client, mcp_server):
     servers = [
-        served.at("old-json"),
-        served.at("old-json"),
-        served.at("old-json", scope="ten_2"),
-        served.at("old-json", **{"X-Api-Key": "other"}),
+        mcp_server.at("old-json"),
+        mcp_server.at("old-json"),
+        mcp_server.at("old-json", scope="ten_2"),
+        mcp_server.at("old-json", **{"X-Api-Key": "other"}),
     ]
     for server in servers:
         await call(client, server, "echo", text="a")
-    called = [entry["session"] for entry in await served.journal() if entry["rpc"] == "tools/call"]
+    called = [entry["session"] for entry in await mcp_server.journal() if entry["rpc"] == "tools/call"]
     assert called[0] == called[1]
     assert len(set(called)) == 3
 
 
-async def test_cold_calls_at_the_same_time_share_one_handshake(client, served):
-    server = served.at("old-sse")
+async def test_cold_calls_at_the_same_time_share_one_handshake(client, mcp_server):
+    server = mcp_server.at("old-sse")
     await asyncio.gather(*(call(client, server, "echo", text=str(number)) for number in range(10)))
-    assert (await served.heard()).count("initialize") == 1
+    assert (await mcp_server.heard()).count("initialize") == 1
 
 
-async def test_sessions_end_when_idle_when_too_many_and_at_the_close(egress, served, clock):
+async def test_sessions_end_when_idle_when_too_many_and_at_the_close(egress, mcp_server, clock):
     client = McpClient(egress, clock, max_pooled_connections=2)
     for scope in ("a", "b", "c"):
-        await call(client, served.at("old-json", scope=scope), "echo", text="x")
+        await call(client, mcp_server.at("old-json", scope=scope), "echo", text="x")
     clock.advance(601)
-    await call(client, served.at("old-json", scope="d"), "echo", text="x")
+    await call(client, mcp_server.at("old-json", scope="d"), "echo", text="x")
     await client.close()
-    journal = await served.journal()
+    journal = await mcp_server.journal()
     begun = {entry["session"] for entry in journal if entry["rpc"] == "tools/call"}
     ended = [entry["session"] for entry in journal if entry["http"] == "DELETE"]
     assert len(ended) == 4
     assert set(ended) == begun
 
 
-async def test_a_session_the_server_forgot_is_begun_again_once(client, served, egress):
-    server = served.at("old-json")
+async def test_a_session_the_server_forgot_is_begun_again_once(client, mcp_server, egress):
+    server = mcp_server.at("old-json")
     await call(client, server, "echo", text="a")
-    session = (await served.journal())[-1]["session"]
+    session = (await mcp_server.journal())[-1]["session"]
     async with egress.request(
         "DELETE", server.url, headers={"Mcp-Session-Id": session}, timeout_s=5
     ) as response:
         assert response.status == 200
     assert (await call(client, server, "echo", text="b")).content[0]["text"] == "b"
-    assert await served.heard() == [
+    assert await mcp_server.heard() == [
         "DELETE",
         "tools/call",
         "server/discover",
@@ -184,90 +184,90 @@ async def test_a_session_the_server_forgot_is_begun_again_once(client, served, e
 
 
 @pytest.mark.parametrize("way", ["old-json", "old-sse"])
-async def test_a_call_that_takes_too_long_is_cancelled_at_the_server(client, served, way):
-    server = served.at(way)
+async def test_a_call_that_takes_too_long_is_cancelled_at_the_server(client, mcp_server, way):
+    server = mcp_server.at(way)
     await client.list_tools(server, timeout_s=10)
     failed = await failure(call(client, server, "slow", timeout_s=0.5))
     assert (failed.kind, failed.message) == ("timeout", "The MCP server did not respond in time.")
-    await served.get("/slow-ended")
-    journal = await served.journal()
+    await mcp_server.get("/slow-ended")
+    journal = await mcp_server.journal()
     asked = next(entry["body"]["id"] for entry in journal if entry["rpc"] == "tools/call")
     told = next(entry["body"] for entry in journal if entry["rpc"] == "notifications/cancelled")
     assert told["params"]["requestId"] == asked
 
 
-async def test_without_a_session_hanging_up_is_the_cancellation(client, served):
-    server = served.at("sse")
+async def test_without_a_session_hanging_up_is_the_cancellation(client, mcp_server):
+    server = mcp_server.at("sse")
     await client.list_tools(server, timeout_s=10)
     assert (await failure(call(client, server, "slow", timeout_s=0.5))).kind == "timeout"
-    await served.get("/slow-ended")
-    assert "notifications/cancelled" not in await served.heard()
+    await mcp_server.get("/slow-ended")
+    assert "notifications/cancelled" not in await mcp_server.heard()
 
 
-async def test_a_caller_who_gives_up_cancels_too(client, served):
-    calling = asyncio.create_task(call(client, served.at("old-sse"), "slow"))
-    while "tools/call" not in await served.heard():
+async def test_a_caller_who_gives_up_cancels_too(client, mcp_server):
+    calling = asyncio.create_task(call(client, mcp_server.at("old-sse"), "slow"))
+    while "tools/call" not in await mcp_server.heard():
         await asyncio.sleep(0)
     calling.cancel()
     with pytest.raises(asyncio.CancelledError):
         await calling
-    await served.get("/slow-ended")
+    await mcp_server.get("/slow-ended")
 
 
 @pytest.mark.parametrize("way", ["old-sse", "old-resumable"])
-async def test_a_server_that_asks_is_answered_ping_and_refused_the_rest(client, served, way):
-    server = served.at(way)
+async def test_a_server_that_asks_is_answered_ping_and_refused_the_rest(client, mcp_server, way):
+    server = mcp_server.at(way)
     pinged = await call(client, server, "ping_back")
     assert pinged.content[0]["text"] == "the client answered"
     asked = await call(client, server, "ask")
     assert asked.content[0]["text"] == "refused with -32601"
 
 
-async def test_a_stream_the_server_ends_early_is_taken_up_again(client, served):
-    answer = await call(client, served.at("old-resumable"), "hang_up")
+async def test_a_stream_the_server_ends_early_is_taken_up_again(client, mcp_server):
+    answer = await call(client, mcp_server.at("old-resumable"), "hang_up")
     assert answer.content[0]["text"] == "told later"
-    assert (await served.heard())[-2:] == ["tools/call", "GET"]
+    assert (await mcp_server.heard())[-2:] == ["tools/call", "GET"]
 
 
 @pytest.mark.parametrize("way", ["stateless-json", "old-sse"])
-async def test_the_list_of_tools_is_kept_for_a_while(client, served, clock, way):
-    server = served.at(way)
+async def test_the_list_of_tools_is_kept_for_a_while(client, mcp_server, clock, way):
+    server = mcp_server.at(way)
     for _ in range(2):
         await client.list_tools(server, timeout_s=10)
-    assert (await served.heard()).count("tools/list") == 1
+    assert (await mcp_server.heard()).count("tools/list") == 1
     clock.advance(301)
     await client.list_tools(server, timeout_s=10)
-    assert (await served.heard()).count("tools/list") == 1
+    assert (await mcp_server.heard()).count("tools/list") == 1
 
 
-async def test_a_server_may_shorten_how_long_its_list_is_kept(client, served, clock):
-    server = served.at("json")
+async def test_a_server_may_shorten_how_long_its_list_is_kept(client, mcp_server, clock):
+    server = mcp_server.at("json")
     for _ in range(3):
         await client.list_tools(server, timeout_s=10)
         clock.advance(70)
-    assert (await served.heard()).count("tools/list") == 2
+    assert (await mcp_server.heard()).count("tools/list") == 2
 
 
-async def test_news_of_changed_tools_ends_the_kept_list(client, served):
-    server = served.at("old-sse")
+async def test_news_of_changed_tools_ends_the_kept_list(client, mcp_server):
+    server = mcp_server.at("old-sse")
     await client.list_tools(server, timeout_s=10)
     await call(client, server, "learn")
     assert "learned" in {tool.name for tool in await client.list_tools(server, timeout_s=10)}
 
 
-async def test_a_long_list_is_fetched_page_by_page(client, served):
-    tools = await client.list_tools(served.at("paged"), timeout_s=10)
+async def test_a_long_list_is_fetched_page_by_page(client, mcp_server):
+    tools = await client.list_tools(mcp_server.at("paged"), timeout_s=10)
     assert [tool.name for tool in tools] == [f"tool-{page}-{n}" for page in range(3) for n in range(3)]
-    assert (await served.heard()).count("tools/list") == 3
-    assert (await failure(call(client, served.at("paged"), "nope"))).kind == "tool_not_found"
+    assert (await mcp_server.heard()).count("tools/list") == 3
+    assert (await failure(call(client, mcp_server.at("paged"), "nope"))).kind == "tool_not_found"
 
 
-async def test_arguments_a_tool_wants_in_headers_are_put_there(client, served):
+async def test_arguments_a_tool_wants_in_headers_are_put_there(client, mcp_server):
     """The first call learns it from the server's refusal, the second knows."""
     for region in ("eu-west", "Zürich "):
-        routed = await call(client, served.at("json"), "route", region=region)
+        routed = await call(client, mcp_server.at("json"), "route", region=region)
         assert routed.content[0]["text"] == f"routed to {region}"
-    calls = [entry["params"] for entry in await served.journal() if entry["rpc"] == "tools/call"]
+    calls = [entry["params"] for entry in await mcp_server.journal() if entry["rpc"] == "tools/call"]
     encoded = base64.b64encode("Zürich ".encode()).decode()
     assert calls == [
         {},
@@ -276,22 +276,22 @@ async def test_arguments_a_tool_wants_in_headers_are_put_there(client, served):
     ]
 
 
-async def test_a_locked_server_opens_with_the_right_header_only(client, served):
-    unlocked = await call(client, served.at("locked", **{"X-Api-Key": KEY}), "echo", text="in")
+async def test_a_locked_server_opens_with_the_right_header_only(client, mcp_server):
+    unlocked = await call(client, mcp_server.at("locked", **{"X-Api-Key": KEY}), "echo", text="in")
     assert unlocked.content[0]["text"] == "in"
     for headers in ({}, {"X-Api-Key": "wrong"}):
-        failed = await failure(call(client, served.at("locked", **headers), "echo", text="in"))
+        failed = await failure(call(client, mcp_server.at("locked", **headers), "echo", text="in"))
         assert failed.kind == "auth_error"
 
 
 @pytest.mark.parametrize("way", ["json", "old-sse"])
-async def test_an_answer_larger_than_allowed_is_refused_and_a_large_one_is_not(egress, served, way):
+async def test_an_answer_larger_than_allowed_is_refused_and_a_large_one_is_not(egress, mcp_server, way):
     async with McpClient(egress, ManualClock(), max_bytes=100_000) as client:
-        server = served.at(way)
+        server = mcp_server.at(way)
         large = await call(client, server, "long_text", size=40_000)
         assert len(large.content[0]["text"]) == 40_000
         assert (await failure(call(client, server, "long_text", size=200_000))).kind == "output_too_large"
 
 
-async def test_the_headers_that_let_us_in_are_never_shown(served):
-    assert KEY not in repr(served.at("locked", **{"X-Api-Key": KEY}))
+async def test_the_headers_that_let_us_in_are_never_shown(mcp_server):
+    assert KEY not in repr(mcp_server.at("locked", **{"X-Api-Key": KEY}))

@@ -15,10 +15,10 @@ from tests.adapters.mcp_script import (
     TEXT,
     Script,
     events,
-    facing,
     json_reply,
     reply,
     result,
+    serve_script,
 )
 from tests.kit.egress_listener import listening
 
@@ -66,7 +66,7 @@ def deep(levels):
     ],
 )
 async def test_nonsense_is_a_protocol_error(answer):
-    async with facing({"tools/call": answer}) as rig:
+    async with serve_script({"tools/call": answer}) as rig:
         assert await kind(rig.call()) == "protocol_error"
 
 
@@ -76,7 +76,7 @@ async def test_nonsense_is_a_protocol_error(answer):
 )
 @pytest.mark.parametrize("method", ["initialize", "tools/call"])
 async def test_a_refusing_status_says_what_kind_of_failure_it_is(status, expected, method):
-    async with facing({method: reply(b"x" * 10_000, status)}) as rig:
+    async with serve_script({method: reply(b"x" * 10_000, status)}) as rig:
         assert await kind(rig.call()) == expected
 
 
@@ -84,7 +84,7 @@ async def test_the_words_of_a_json_rpc_error_are_passed_on_in_moderation():
     def refuse(said):
         return json_reply({"jsonrpc": "2.0", "id": said["id"], "error": {"code": 7, "message": "n" * 10_000}})
 
-    async with facing({"tools/call": refuse}) as rig:
+    async with serve_script({"tools/call": refuse}) as rig:
         with pytest.raises(McpFailed) as caught:
             await rig.call()
         assert caught.value.message == f"The MCP server rejected the request: {'n' * 300}"
@@ -95,7 +95,7 @@ async def test_a_redirect_to_another_server_is_never_followed(status):
     async with listening() as trap:
         for location in (f"{trap.url}/mcp", f"//127.0.0.1:{trap.port}/mcp", f"http://[::1]:{trap.port}/mcp"):
             answer = reply(b"", status, Location=location)
-            async with facing(dict.fromkeys(OBLIGING, answer)) as rig:
+            async with serve_script(dict.fromkeys(OBLIGING, answer)) as rig:
                 assert await kind(rig.call()) == "protocol_error"
         assert trap.connections == 0
 
@@ -103,7 +103,7 @@ async def test_a_redirect_to_another_server_is_never_followed(status):
 @pytest.mark.parametrize("status", [301, 302, 307, 308])
 @pytest.mark.parametrize("location", ["/mcp/", "mcp/", "{url}/"])
 async def test_a_redirect_within_the_server_keeps_method_body_and_headers(status, location):
-    async with facing({}) as rig:
+    async with serve_script({}) as rig:
         heads = rig.script.listener.heads
         obliging = rig.script.__call__
 
@@ -123,7 +123,7 @@ async def test_a_redirect_within_the_server_keeps_method_body_and_headers(status
 
 
 async def test_a_redirect_that_leads_to_itself_ends():
-    async with facing(dict.fromkeys(OBLIGING, reply(b"", 307, Location="/mcp"))) as rig:
+    async with serve_script(dict.fromkeys(OBLIGING, reply(b"", 307, Location="/mcp"))) as rig:
         assert await kind(rig.call()) == "protocol_error"
         assert len(rig.script.listener.heads) <= 8
 
@@ -166,7 +166,7 @@ async def declare(writer):
 
 @pytest.mark.parametrize("answer", [flood, declare])
 async def test_an_answer_without_end_is_cut_off(answer):
-    async with facing({"tools/call": lambda _: answer}, max_bytes=200_000) as rig:
+    async with serve_script({"tools/call": lambda _: answer}, max_bytes=200_000) as rig:
         assert await kind(rig.call()) == "output_too_large"
 
 
@@ -181,13 +181,13 @@ async def test_a_server_that_hangs_is_left_in_time_and_not_believed_dead(method)
         usual = OBLIGING[method]
         return usual(said) if callable(usual) else usual
 
-    async with facing({method: answer}) as rig:
+    async with serve_script({method: answer}) as rig:
         assert await kind(rig.call(timeout_s=0.2)) == "timeout"
         assert (await rig.call()).content == TEXT["content"]
 
 
 async def test_a_session_that_is_never_known_is_begun_twice_and_no_more():
-    async with facing({"tools/call": reply(b"", 404)}) as rig:
+    async with serve_script({"tools/call": reply(b"", 404)}) as rig:
         assert await kind(rig.call()) == "protocol_error"
         assert rig.script.asked().count("initialize") == 2
         assert rig.script.asked().count("tools/call") == 2
@@ -202,7 +202,7 @@ async def test_a_server_that_became_an_older_one_is_asked_again_what_it_speaks()
     def do(said):
         return result(said, TEXT) if is_new or "_meta" not in said["params"] else reply(b"", 400)
 
-    async with facing({"server/discover": discover, "tools/call": do}) as rig:
+    async with serve_script({"server/discover": discover, "tools/call": do}) as rig:
         await rig.call()
         is_new.clear()
         assert (await rig.call()).content == TEXT["content"]
@@ -233,7 +233,7 @@ def page(number_of_tools, cursor, description=""):
     ],
 )
 async def test_a_list_that_never_ends_is_given_up(answer, expected, most):
-    async with facing({"tools/list": answer}) as rig:
+    async with serve_script({"tools/list": answer}) as rig:
         assert await kind(rig.list()) == expected
         assert rig.script.asked().count("tools/list") == most
 
@@ -255,7 +255,7 @@ async def test_tools_that_cannot_be_used_do_not_spoil_the_others():
         "text",
         None,
     ]
-    async with facing({"tools/list": lambda said: result(said, {"tools": tools})}) as rig:
+    async with serve_script({"tools/list": lambda said: result(said, {"tools": tools})}) as rig:
         assert [tool.name for tool in await rig.list()] == ["good"]
 
 
@@ -265,7 +265,7 @@ async def test_a_server_that_only_asks_is_given_up_after_a_few_answers():
             *({"jsonrpc": "2.0", "id": number, "method": "sampling/createMessage"} for number in range(90))
         )
 
-    async with facing({"tools/call": ask}) as rig:
+    async with serve_script({"tools/call": ask}) as rig:
         assert await kind(rig.call()) == "protocol_error"
         answers = [said["error"]["code"] for said in rig.script.said if "error" in said]
         assert answers == [-32601] * 32
@@ -285,13 +285,13 @@ async def test_what_a_server_says_around_its_answer_is_understood():
             head + b"data: " + json.dumps(batch).encode() + b"\r\n\r\n", Content_Type="text/event-stream"
         )
 
-    async with facing({"tools/call": answer}) as rig:
+    async with serve_script({"tools/call": answer}) as rig:
         assert (await rig.call()).content == TEXT["content"]
         assert {"jsonrpc": "2.0", "id": "x", "result": {}} in rig.script.said
 
 
 async def test_a_call_that_was_taken_is_never_sent_twice():
-    """Whatever becomes of the session after that."""
+    """The call is not repeated even if its session ends afterwards."""
 
     def ask_first(said):
         return events(
@@ -302,17 +302,17 @@ async def test_a_call_that_was_taken_is_never_sent_twice():
     def promise(_):
         return reply(b"id: 1\nretry: 1\ndata:\n\n", Content_Type="text/event-stream")
 
-    async with facing({"tools/call": ask_first, None: reply(b"", 404)}) as rig:
+    async with serve_script({"tools/call": ask_first, None: reply(b"", 404)}) as rig:
         assert (await rig.call()).content == TEXT["content"]
         assert rig.script.asked().count("tools/call") == 1
-    async with facing({"tools/call": promise, None: reply(b"", 404)}) as rig:
+    async with serve_script({"tools/call": promise, None: reply(b"", 404)}) as rig:
         assert await kind(rig.call()) == "network_error"
         assert rig.script.asked().count("tools/call") == 1
 
 
 async def test_a_tools_own_error_is_kept_when_the_list_cannot_be_had():
     unknown = {"content": [{"type": "text", "text": "order not found"}], "isError": True}
-    async with facing(
+    async with serve_script(
         {"tools/call": lambda said: result(said, unknown), "tools/list": reply(b"", 404)}
     ) as rig:
         assert (await rig.call()).content == unknown["content"]
@@ -321,7 +321,7 @@ async def test_a_tools_own_error_is_kept_when_the_list_cannot_be_had():
 
 async def test_a_stream_that_is_promised_again_and_again_is_given_up():
     promise = reply(b"id: 1\nretry: 1\ndata:\n\n", Content_Type="text/event-stream")
-    async with facing({"tools/call": promise, None: promise}) as rig:
+    async with serve_script({"tools/call": promise, None: promise}) as rig:
         assert await kind(rig.call()) == "protocol_error"
         assert rig.script.asked().count(None) == 10
 
@@ -350,13 +350,13 @@ async def test_a_stream_that_is_promised_again_and_again_is_given_up():
     ],
 )
 async def test_a_server_with_which_nothing_can_be_agreed_is_a_protocol_error(answers):
-    async with facing(answers) as rig:
+    async with serve_script(answers) as rig:
         assert await kind(rig.call()) == "protocol_error"
         assert "tools/call" not in rig.script.asked()
 
 
 async def test_a_callers_headers_cannot_replace_the_protocols_own():
-    async with facing({}) as rig:
+    async with serve_script({}) as rig:
         url = rig.server.url
         headers = {"MCP-Session-ID": "stolen", "accept": "text/html", "Authorization": "Bearer t"}
         await rig.client.call_tool(McpServer(url=url, scope="t", headers=headers), "work", {}, timeout_s=5)

@@ -45,7 +45,7 @@ async def companies():
 
 
 async def outcome(companies, name, **options):
-    """What came of a message: None when it counts as sent."""
+    """Send a message; return the refusal, or None if it counts as sent."""
     provider = find_notifier(name)
     message = NotificationMessage(RECIPIENTS[provider.type], "s", "t")
     try:

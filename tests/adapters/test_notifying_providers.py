@@ -1,4 +1,4 @@
-"""What each provider is sent, as it documents it, and what becomes of its answers."""
+"""Tests of each notification provider: the documented request, and the meaning of its answers."""
 
 import base64
 import hashlib

@@ -88,7 +88,7 @@ async def outside():
 
 
 @pytest.fixture
-async def far():
+async def remote_context():
     """Every name leads to this machine, and none of them may be used without encryption."""
     async with Egress(["127.0.0.0/8"], resolver=ScriptedResolver(["127.0.0.1"])) as egress:
         yield SendContext(egress, ManualClock(), timeout_s=2.0)
@@ -158,32 +158,34 @@ async def test_a_mail_goes_to_exactly_one_address(outside):
 
 @pytest.mark.parametrize(("encryption", "tls"), [("starttls", "start"), ("tls", "first"), ("", "start")])
 async def test_a_login_is_used_under_verified_encryption(
-    server, certificate, monkeypatch, far, encryption, tls
+    server, certificate, monkeypatch, remote_context, encryption, tls
 ):
     inbox = await server(login=LOGIN, tls=tls, certificate=certificate)
     username, password = LOGIN.split(":", 1)
     config = {"host": NAME, "port": inbox.port, "username": username, "password": password}
     config["encryption"] = encryption
-    unknown = await refusal(far, config)
+    unknown = await refusal(remote_context, config)
     assert unknown.message == "The certificate of the mail server could not be verified."
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
-    await send(far, SMTP, config, MAIL)
+    await send(remote_context, SMTP, config, MAIL)
     [(facts, message)] = inbox.received()
     assert (facts["login"], facts["tls"]) == (username, True)
     assert message["From"] == username
-    wrong = await refusal(far, {**config, "password": "wrong-password"})
+    wrong = await refusal(remote_context, {**config, "password": "wrong-password"})
     assert wrong.message == "The mail server rejected the login (535)."
     assert not wrong.is_permanent
 
 
-async def test_nothing_goes_out_unencrypted_unless_the_operator_allows_the_host(server, outside, far):
+async def test_nothing_goes_out_unencrypted_unless_the_operator_allows_the_host(
+    server, outside, remote_context
+):
     inbox = await server(login=LOGIN)
     username, password = LOGIN.split(":", 1)
     config = {"host": NAME, "port": inbox.port, "username": username, "password": password}
     with pytest.raises(InvalidConfig) as refused:
-        await send(far, SMTP, {**config, "encryption": "none"}, MAIL)
+        await send(remote_context, SMTP, {**config, "encryption": "none"}, MAIL)
     assert list(refused.value.details) == ["encryption"]
-    unencrypted = await refusal(far, config)
+    unencrypted = await refusal(remote_context, config)
     assert unencrypted.message.startswith("The mail server could not be used")
     assert inbox.received() == []
     for encryption in ("none", "auto"):

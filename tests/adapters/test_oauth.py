@@ -21,7 +21,7 @@ REFRESH_TOKEN = "r3fr3sh-t0ken-0815"
 GRANTED = {"access_token": "at-1", "token_type": "Bearer", "expires_in": 3600}
 
 
-def answered(fields, status=200, **headers):
+def token_answer(fields, status=200, **headers):
     body = fields if isinstance(fields, bytes) else json.dumps(fields).encode()
     return reply(body, status, Connection="close", Cache_Control="no-store", **headers)
 
@@ -31,8 +31,8 @@ class TokenServer:
 
     def __init__(self, knows=("basic", "body"), granted=None, unknown=None):
         self.knows = knows
-        self.granted = answered(granted or GRANTED) if not isinstance(granted, bytes) else granted
-        self.unknown = unknown or answered({"error": "invalid_client"}, 401, WWW_Authenticate="Basic")
+        self.granted = token_answer(granted or GRANTED) if not isinstance(granted, bytes) else granted
+        self.unknown = unknown or token_answer({"error": "invalid_client"}, 401, WWW_Authenticate="Basic")
         self.forms = []
         self.listener = None
 
@@ -56,7 +56,7 @@ class TokenServer:
 
 
 @contextlib.asynccontextmanager
-async def serving(answer):
+async def serve_tokens(answer):
     async with Egress(LOOPBACK) as egress, listening(answer) as listener:
         if isinstance(answer, TokenServer):
             answer.listener = listener
@@ -85,7 +85,7 @@ async def failure(asking) -> OAuthFailed:
 
 async def test_client_credentials_give_a_token():
     server = TokenServer(granted={**GRANTED, "scope": "a b", "refresh_token": "rt-1"})
-    async with serving(server) as ask:
+    async with serve_tokens(server) as ask:
         token = await ask(scopes=["a", "b"])
     assert token == OAuthToken(
         access_token=Secret("at-1"),
@@ -101,7 +101,7 @@ async def test_client_credentials_give_a_token():
 
 async def test_a_refresh_token_gives_a_token():
     server = TokenServer()
-    async with serving(server) as ask:
+    async with serve_tokens(server) as ask:
         token = await ask(grant="refresh_token", refresh_token=Secret(REFRESH_TOKEN))
         assert (token.refresh_token, token.scope) == (None, None)
         assert server.forms == [{"grant_type": "refresh_token", "refresh_token": REFRESH_TOKEN}]
@@ -113,7 +113,7 @@ async def test_a_refresh_token_gives_a_token():
 
 async def test_a_refresh_token_is_not_sent_with_another_grant():
     server = TokenServer()
-    async with serving(server) as ask:
+    async with serve_tokens(server) as ask:
         await ask(refresh_token=Secret(REFRESH_TOKEN))
     assert server.forms == [{"grant_type": "client_credentials"}]
 
@@ -130,7 +130,7 @@ async def test_a_refresh_token_is_not_sent_with_another_grant():
 )
 async def test_the_client_introduces_itself_as_the_server_wants_it(knows, client_auth, requests):
     server = TokenServer(knows)
-    async with serving(server) as ask:
+    async with serve_tokens(server) as ask:
         await ask(client_auth=client_auth)
     assert len(server.forms) == requests
 
@@ -138,14 +138,14 @@ async def test_the_client_introduces_itself_as_the_server_wants_it(knows, client
 @pytest.mark.parametrize(("knows", "client_auth"), [(["basic"], "body"), (["body"], "basic")])
 async def test_a_way_that_was_chosen_is_the_only_one_tried(knows, client_auth):
     server = TokenServer(knows)
-    async with serving(server) as ask:
+    async with serve_tokens(server) as ask:
         assert (await failure(ask(client_auth=client_auth))).kind == "invalid_client"
     assert len(server.forms) == 1
 
 
 async def test_a_client_without_a_secret_gives_its_name_in_the_body():
     server = TokenServer()
-    async with serving(server) as ask:
+    async with serve_tokens(server) as ask:
         await failure(ask(client_secret=None))
     assert server.forms == [{"grant_type": "client_credentials", "client_id": CLIENT_ID}]
     assert "Authorization" not in server.listener.heads[0]
@@ -153,12 +153,12 @@ async def test_a_client_without_a_secret_gives_its_name_in_the_body():
 
 async def test_the_telling_failure_of_two_is_reported():
     """A wrong secret where only Basic is known, and a revoked grant where only the body is read."""
-    no_client = answered({"error": "invalid_request"}, 400)
-    async with serving(TokenServer(["basic"])) as ask:
+    no_client = token_answer({"error": "invalid_request"}, 400)
+    async with serve_tokens(TokenServer(["basic"])) as ask:
         failed = await failure(ask(client_secret=Secret("wrong-wrong")))
         assert (failed.kind, failed.permanent) == ("invalid_client", True)
-    server = TokenServer(["body"], granted=answered({"error": "invalid_grant"}, 400), unknown=no_client)
-    async with serving(server) as ask:
+    server = TokenServer(["body"], granted=token_answer({"error": "invalid_grant"}, 400), unknown=no_client)
+    async with serve_tokens(server) as ask:
         failed = await failure(ask(grant="refresh_token", refresh_token=Secret(REFRESH_TOKEN)))
         assert (failed.kind, failed.permanent) == ("invalid_grant", True)
 
@@ -166,35 +166,35 @@ async def test_the_telling_failure_of_two_is_reported():
 @pytest.mark.parametrize(
     ("answer", "kind", "permanent"),
     [
-        (answered({"error": "invalid_client"}, 401), "invalid_client", True),
-        (answered({"error": "invalid_grant"}, 400), "invalid_grant", True),
-        (answered({"error": "invalid_scope"}, 400), "invalid_scope", True),
-        (answered({"error": "unsupported_grant_type"}, 400), "unsupported_grant_type", True),
-        (answered({"error": "invalid_grant"}, 200), "invalid_grant", True),
-        (answered({"error": "bad_refresh_token"}, 200), "refused", True),
-        (answered({"error": {"message": "no"}}, 400), "refused", True),
-        (answered({"error": None}, 400), "refused", True),
-        (answered(b"", 401), "invalid_client", True),
-        (answered(b"<html>", 403), "invalid_client", True),
-        (answered(b"not found", 404), "refused", True),
-        (answered({"error": "temporarily_unavailable"}, 400), "server_error", False),
-        (answered({"error": "slow_down"}, 429, Retry_After="5"), "rate_limited", False),
-        (answered(b"", 429), "rate_limited", False),
-        (answered(b"", 408), "server_error", False),
-        (answered(b"<html>oops", 500), "server_error", False),
-        (answered({"error": "invalid_grant"}, 503), "server_error", False),
-        (answered(b"<html>hello"), "invalid_response", False),
-        (answered(b""), "invalid_response", False),
-        (answered(b"\xff\xfe"), "invalid_response", False),
-        (answered(b"[" * 100_000), "invalid_response", False),
-        (answered([]), "invalid_response", False),
-        (answered({}), "invalid_response", False),
-        (answered({**GRANTED, "access_token": ""}), "invalid_response", False),
-        (answered({**GRANTED, "access_token": 5}), "invalid_response", False),
-        (answered({**GRANTED, "access_token": "a\r\nX: b"}), "invalid_response", False),
-        (answered({**GRANTED, "access_token": "a" * 20_000}), "invalid_response", False),
-        (answered(b"x" * 300_000), "output_too_large", False),
-        (answered(b"", 302, Location="/token"), "invalid_response", True),
+        (token_answer({"error": "invalid_client"}, 401), "invalid_client", True),
+        (token_answer({"error": "invalid_grant"}, 400), "invalid_grant", True),
+        (token_answer({"error": "invalid_scope"}, 400), "invalid_scope", True),
+        (token_answer({"error": "unsupported_grant_type"}, 400), "unsupported_grant_type", True),
+        (token_answer({"error": "invalid_grant"}, 200), "invalid_grant", True),
+        (token_answer({"error": "bad_refresh_token"}, 200), "refused", True),
+        (token_answer({"error": {"message": "no"}}, 400), "refused", True),
+        (token_answer({"error": None}, 400), "refused", True),
+        (token_answer(b"", 401), "invalid_client", True),
+        (token_answer(b"<html>", 403), "invalid_client", True),
+        (token_answer(b"not found", 404), "refused", True),
+        (token_answer({"error": "temporarily_unavailable"}, 400), "server_error", False),
+        (token_answer({"error": "slow_down"}, 429, Retry_After="5"), "rate_limited", False),
+        (token_answer(b"", 429), "rate_limited", False),
+        (token_answer(b"", 408), "server_error", False),
+        (token_answer(b"<html>oops", 500), "server_error", False),
+        (token_answer({"error": "invalid_grant"}, 503), "server_error", False),
+        (token_answer(b"<html>hello"), "invalid_response", False),
+        (token_answer(b""), "invalid_response", False),
+        (token_answer(b"\xff\xfe"), "invalid_response", False),
+        (token_answer(b"[" * 100_000), "invalid_response", False),
+        (token_answer([]), "invalid_response", False),
+        (token_answer({}), "invalid_response", False),
+        (token_answer({**GRANTED, "access_token": ""}), "invalid_response", False),
+        (token_answer({**GRANTED, "access_token": 5}), "invalid_response", False),
+        (token_answer({**GRANTED, "access_token": "a\r\nX: b"}), "invalid_response", False),
+        (token_answer({**GRANTED, "access_token": "a" * 20_000}), "invalid_response", False),
+        (token_answer(b"x" * 300_000), "output_too_large", False),
+        (token_answer(b"", 302, Location="/token"), "invalid_response", True),
         (b"nonsense\r\n\r\n", "network_error", False),
         (b"HTTP/1.1 200 X\r\nContent-Length: 50\r\n\r\n{", "network_error", False),
     ],
@@ -204,13 +204,13 @@ async def test_each_failure_says_its_kind_and_whether_it_will_last(answer, kind,
         writer.write(answer)
         await writer.drain()
 
-    async with serving(give) as ask:
+    async with serve_tokens(give) as ask:
         failed = await failure(ask(client_auth="body"))
         assert (failed.kind, failed.permanent) == (kind, permanent)
 
 
 async def test_a_redirect_is_not_followed_with_the_secret():
-    async with listening() as trap, serving(answered(b"", 307, Location=f"{trap.url}/token")) as ask:
+    async with listening() as trap, serve_tokens(token_answer(b"", 307, Location=f"{trap.url}/token")) as ask:
         await failure(ask())
         assert trap.connections == 0
 
@@ -219,7 +219,7 @@ async def test_a_slow_endpoint_is_left_in_time():
     async def hang(writer):
         await asyncio.Event().wait()
 
-    async with serving(hang) as ask:
+    async with serve_tokens(hang) as ask:
         failed = await failure(ask(timeout_s=0.1))
         assert (failed.kind, failed.permanent) == ("timeout", False)
 
@@ -260,7 +260,7 @@ async def test_an_address_nobody_may_reach_is_not_asked():
     ],
 )
 async def test_a_lifetime_is_understood_or_left_open(given, understood):
-    async with serving(answered({**GRANTED, "expires_in": given})) as ask:
+    async with serve_tokens(token_answer({**GRANTED, "expires_in": given})) as ask:
         assert (await ask()).expires_in_s == understood
 
 
@@ -273,7 +273,9 @@ async def test_a_lifetime_is_understood_or_left_open(given, understood):
     ],
 )
 async def test_odd_fields_do_not_cost_the_token(fields, token_type, scope):
-    async with serving(answered({**GRANTED, **fields, "refresh_token": 7, "id_token": "more"})) as ask:
+    async with serve_tokens(
+        token_answer({**GRANTED, **fields, "refresh_token": 7, "id_token": "more"})
+    ) as ask:
         token = await ask()
     assert (token.token_type, token.scope, token.refresh_token) == (token_type, scope, None)
 
@@ -298,7 +300,7 @@ async def test_a_secret_the_server_echoes_is_not_repeated(secret):
             {"error": "invalid_grant", "error_description": said},
             {"error": echo, "error_description": "no"},
         ):
-            async with serving(answered(fields, 400)) as ask:
+            async with serve_tokens(token_answer(fields, 400)) as ask:
                 failed = await failure(ask(grant="refresh_token", refresh_token=Secret(REFRESH_TOKEN)))
             assert echo not in failed.message
             assert secret not in str(failed)
@@ -306,7 +308,7 @@ async def test_a_secret_the_server_echoes_is_not_repeated(secret):
 
 async def test_what_the_server_says_is_passed_on_but_not_beside_a_secret_too_short_to_be_found():
     fields = {"error": "invalid_grant", "error_description": "the token abc was revoked"}
-    async with serving(answered(fields, 400)) as ask:
+    async with serve_tokens(token_answer(fields, 400)) as ask:
         said = await failure(ask())
         unsaid = await failure(ask(client_secret=Secret("abc")))
     assert said.message.endswith("It says: the token abc was revoked")

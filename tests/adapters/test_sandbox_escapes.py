@@ -10,7 +10,7 @@ from retinue.adapters.sandbox.guest.syscalls import NEWEST_SYSCALL, SYSCALL_NUMB
 from tests.adapters.sandbox_attacks import ATTACKS, source_of
 from tests.adapters.sandbox_javascript import NODE_ATTACKS, QUICKJS_ATTACKS, source_in
 from tests.adapters.sandbox_ways import JAVASCRIPT, PYTHON, failure, on
-from tests.sampling import sampled
+from tests.sampling import sample_cases
 
 pytest_plugins = ("tests.adapters.sandbox_fixtures",)
 
@@ -57,7 +57,7 @@ NODE_IN_SHORT = [
 ]
 
 
-@pytest.mark.parametrize("name", sampled(ATTACKS, keep=PYTHON_IN_SHORT))
+@pytest.mark.parametrize("name", sample_cases(ATTACKS, keep=PYTHON_IN_SHORT))
 @on(*PYTHON)
 async def test_python_cannot_get_out(way, name, surroundings, canaries):
     outcome = await way(source_of(name), surroundings)
@@ -115,7 +115,7 @@ async def test_javascript_finds_no_way_to_the_host(way, name, surroundings, cana
     assert canaries.visitors() == []
 
 
-@pytest.mark.parametrize("name", sampled(NODE_ATTACKS, keep=NODE_IN_SHORT))
+@pytest.mark.parametrize("name", sample_cases(NODE_ATTACKS, keep=NODE_IN_SHORT))
 @on("bubblewrap.node")
 async def test_node_cannot_get_out(way, name, surroundings, canaries):
     outcome = await way(source_in(NODE_ATTACKS, name), surroundings)

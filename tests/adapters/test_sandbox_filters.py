@@ -22,7 +22,7 @@ MACHINES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 
 
 def answer(program: bytes, audit: int, number: int, *arguments: int) -> int:
-    """What the kernel would do: load, and, jump, return."""
+    """Run the filter as the kernel would, and return its verdict."""
     padded = (*arguments, 0, 0, 0, 0, 0, 0)[:6]
     data = struct.pack("<IIQ6Q", number, audit, 0, *padded)
     steps = [struct.unpack("=HBBI", program[place : place + 8]) for place in range(0, len(program), 8)]

@@ -9,8 +9,8 @@ import pytest
 from retinue.adapters.embedded.speech.recording_decoder import decode_recording
 from retinue.kit.errors import FileTooLarge, Invalid, UnsupportedFileType
 from retinue.kit.fair_queue import NOBODY
-from tests.adapters.recordings import noise, plain_wav, recorded, silence, small_silence, tone
-from tests.sampling import sampled
+from tests.adapters.recordings import encode_recording, noise, plain_wav, silence, small_silence, tone
+from tests.sampling import sample_cases
 
 PLAYLIST = b"#EXTM3U\n#EXT-X-VERSION:3\n#EXTINF:1,\nhttp://127.0.0.1:9/secret\n#EXT-X-ENDLIST\n"
 FRAME = b"\xff\xfb\x90\x64"
@@ -40,7 +40,7 @@ BROKEN = {
     "64 channels": plain_wav(noise(1), channels=64),
     "capture pattern": b"OggS" * 10_000,
     "WebM": b"\x1a\x45\xdf\xa3\x9f\x42\x82\x84webm" + bytes(1_000),
-    "half an MP4": recorded(tone(1), "m4a")[:2_000],
+    "half an MP4": encode_recording(tone(1), "m4a")[:2_000],
     "endless boxes": b"\0\0\0\x10ftypM4A " + b"\0\0\0\x08moov" * 10_000,
 }
 CONFINED = """
@@ -72,7 +72,7 @@ async def test_what_is_no_recording_is_not_even_looked_at(content):
 IN_SHORT = ["playlist in a WAV", "frames of 0xFF", "empty WAV", "a billion samples a second", "endless boxes"]
 
 
-@pytest.mark.parametrize("name", sampled(BROKEN, keep=IN_SHORT))
+@pytest.mark.parametrize("name", sample_cases(BROKEN, keep=IN_SHORT))
 async def test_what_only_begins_like_a_recording_is_unreadable(name):
     with pytest.raises(Invalid) as refused:
         await decode_recording(BROKEN[name], NOBODY)

@@ -20,7 +20,7 @@ pytest_plugins = ("tests.adapters.speech_fixtures",)
 SNIFFED = {"mp3": "audio/mpeg", "wav": "audio/wav", "opus": "audio/ogg"}
 
 
-async def said(speaker: SpeechSynthesizer, text: str, **more: object) -> list[bytes]:
+async def speak(speaker: SpeechSynthesizer, text: str, **more: object) -> list[bytes]:
     return [part async for part in speaker.speak(text, **more)]
 
 
@@ -30,7 +30,7 @@ def seconds(content: bytes) -> float:
 
 @pytest.mark.parametrize("format", SNIFFED)
 async def test_a_text_becomes_sound_of_every_format(speaker, format):
-    parts = await said(speaker, SENTENCE, format=format)
+    parts = await speak(speaker, SENTENCE, format=format)
     sound = b"".join(parts)
     assert sniff(sound) == SNIFFED[format]
     assert 4 < seconds(sound) < 7
@@ -38,17 +38,17 @@ async def test_a_text_becomes_sound_of_every_format(speaker, format):
 
 
 async def test_opus_is_what_the_ogg_file_holds(speaker):
-    with av.open(io.BytesIO(b"".join(await said(speaker, "Hello.", format="opus")))) as file:
+    with av.open(io.BytesIO(b"".join(await speak(speaker, "Hello.", format="opus")))) as file:
         assert file.streams.audio[0].codec_context.name in {"opus", "libopus"}
 
 
 async def test_the_same_text_is_the_same_sound(speaker):
-    assert await said(speaker, "Hello there.") == await said(speaker, "Hello there.")
+    assert await speak(speaker, "Hello there.") == await speak(speaker, "Hello there.")
 
 
 async def test_speed_changes_how_long_it_takes(speaker):
     slow, usual, fast = [
-        seconds(b"".join(await said(speaker, SENTENCE, format="wav", speed=speed)))
+        seconds(b"".join(await speak(speaker, SENTENCE, format="wav", speed=speed)))
         for speed in (0.5, None, 2)
     ]
     assert slow > 1.6 * usual
@@ -58,12 +58,12 @@ async def test_speed_changes_how_long_it_takes(speaker):
 @pytest.mark.parametrize("text", ["", "  ", "...", "你好世界", "Привет, мир", "नमस्ते", "😀", "$$$"])
 async def test_what_the_voice_cannot_say_is_an_error_and_not_silence(speaker, text):
     with pytest.raises(Invalid) as refused:
-        await said(speaker, text)
+        await speak(speaker, text)
     assert "the embedded voice reads English" in refused.value.details["text"]
 
 
 async def test_foreign_words_in_an_english_text_do_not_silence_it(speaker):
-    assert b"".join(await said(speaker, "The Greek word for it is λόγος."))
+    assert b"".join(await speak(speaker, "The Greek word for it is λόγος."))
 
 
 @pytest.mark.parametrize(
@@ -71,13 +71,13 @@ async def test_foreign_words_in_an_english_text_do_not_silence_it(speaker):
 )
 async def test_what_cannot_be_done_is_refused_before_any_work(speaker, field, wrong):
     with pytest.raises(Invalid) as refused:
-        await said(speaker, "Hello.", **{field: wrong})
+        await speak(speaker, "Hello.", **{field: wrong})
     assert set(refused.value.details) == {field}
 
 
 async def test_a_text_that_is_too_long_is_refused(speaker):
     with pytest.raises(Invalid) as refused:
-        await said(speaker, "a" * 4_097)
+        await speak(speaker, "a" * 4_097)
     assert refused.value.details == {"text": "must be at most 4096 characters"}
 
 
@@ -89,13 +89,13 @@ async def test_every_voice_comes_with_the_package():
     "text", ["9" * 400, "1-2/3:" * 40, "aB1'_-" * 40, "https://example.com/a?b=c&d=" * 9]
 )
 async def test_odd_texts_are_said_somehow(speaker, text):
-    assert b"".join(await said(speaker, text))
+    assert b"".join(await speak(speaker, text))
 
 
 async def test_several_speak_at_once_and_each_gets_their_own(speaker):
     texts = ["One.", "Two and a half.", "Three, four and five."]
-    alone = [await said(speaker, text) for text in texts]
-    assert await asyncio.gather(*(said(speaker, text) for text in texts)) == alone
+    alone = [await speak(speaker, text) for text in texts]
+    assert await asyncio.gather(*(speak(speaker, text) for text in texts)) == alone
 
 
 async def test_who_stops_listening_stops_the_work(speaker):
@@ -104,17 +104,17 @@ async def test_who_stops_listening_stops_the_work(speaker):
     for _ in range(2):
         async with aclosing(speaker.speak(long)) as parts:
             await anext(parts)
-    whole_long_text = asyncio.create_task(said(speaker, long))
-    await said(speaker, "Hello.")
+    whole_long_text = asyncio.create_task(speak(speaker, long))
+    await speak(speaker, "Hello.")
     assert not whole_long_text.done()
     whole_long_text.cancel()
     await asyncio.wait([whole_long_text])
-    assert b"".join(await said(speaker, "Still here."))
+    assert b"".join(await speak(speaker, "Still here."))
 
 
 @pytest.mark.slow
 async def test_the_longest_text_is_said_piece_by_piece(speaker):
     text = (SENTENCE + " ") * 60
-    parts = await said(speaker, text[:4_096])
+    parts = await speak(speaker, text[:4_096])
     assert len(parts) > 100
     assert 200 < seconds(b"".join(parts)) < 400

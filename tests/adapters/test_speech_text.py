@@ -1,4 +1,4 @@
-"""What of a text is said, and in which pieces."""
+"""Tests of the text that is spoken: which characters are read, and how it is split."""
 
 import pytest
 

@@ -8,7 +8,7 @@ from retinue.adapters.embedded.weights_download import _size_of
 
 
 def test_a_folder_that_goes_while_it_is_looked_at_counts_for_nothing(tmp_path: Path, monkeypatch):
-    """As pip's own, which it removes when a download is complete."""
+    """Pip removes its own folder when a download is complete."""
     (tmp_path / "a.whl").write_bytes(b"x" * 5)
     unpacked = tmp_path / "pip-unpack"
     unpacked.mkdir()

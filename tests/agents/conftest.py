@@ -10,7 +10,7 @@ from tests.tools.servers.rest_api import RestApi, rest_api
 
 @pytest.fixture
 async def developer(people: People) -> Api:
-    """Who makes agents and tools, and may not read secrets."""
+    """Somebody who creates agents and tools, and may not read secrets."""
     return await people.signed_in(Role.agent_developer)
 
 
@@ -23,6 +23,6 @@ async def remote() -> AsyncIterator[RestApi]:
 
 @pytest.fixture
 async def elsewhere() -> AsyncIterator[RestApi]:
-    """Another API, where secrets arrive only if someone entitled said so."""
+    """Another API, which gets secrets only if somebody entitled allowed it."""
     async with rest_api() as api:
         yield api

@@ -1,4 +1,4 @@
-"""What the contract tests know of agents and their knowledge."""
+"""Objects and calls of agents and their knowledge for the contract tests."""
 
 from retinue.agents.models import Agent, AgentDraft, AgentTool, AgentVersion, SubAgent
 from retinue.knowledge.models import Document

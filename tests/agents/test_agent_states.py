@@ -23,7 +23,7 @@ DEEPEST = 5
 
 @dataclass
 class Known:
-    """What the model knows of an agent; `history` has what each of its versions held."""
+    """The expected state of an agent; `history` has the content of each of its versions."""
 
     name: str
     status: str = "draft"

@@ -18,13 +18,13 @@ async def attachments(api, agent: dict) -> list[dict]:
     return answer.json()["data"]
 
 
-async def patched(api, agent: dict, tool: dict, **changes: Any) -> dict:
+async def patch_attachment(api, agent: dict, tool: dict, **changes: Any) -> dict:
     answer = await api.patch(f"/v1/agents/{agent['id']}/tools/{tool['id']}", changes)
     assert answer.status == 200, answer
     return answer.json()["data"]
 
 
-async def stored(people, agent: dict) -> Agent:
+async def load_agent(people, agent: dict) -> Agent:
     async with people.context(await tenant_of(people)) as ctx:
         return await ctx.db.get(Agent, agent["id"])
 
@@ -74,7 +74,7 @@ async def test_attachments_come_in_their_order(admin) -> None:
         await attach_tool(admin, agent, tool, display_order=order)
     found = [(one["tool_name"], one["display_order"]) for one in await attachments(admin, agent)]
     assert found == [("a", 0), ("d", 3), ("b", 7), ("c", 8)]
-    await patched(admin, agent, names["c"], display_order=1)
+    await patch_attachment(admin, agent, names["c"], display_order=1)
     assert [one["tool_name"] for one in await attachments(admin, agent)] == ["a", "c", "d", "b"]
 
 
@@ -104,10 +104,10 @@ async def test_a_tool_that_is_not_attached_is_not_found_below_the_agent(admin) -
 async def test_a_patch_changes_what_it_names_and_null_removes_the_override(admin) -> None:
     agent, tool = await make_agent(admin), await make_tool(admin)
     await attach_tool(admin, agent, tool, config_override={"timeout_ms": 5})
-    changed = await patched(admin, agent, tool, is_enabled=False)
+    changed = await patch_attachment(admin, agent, tool, is_enabled=False)
     assert (changed["is_enabled"], changed["config_override"]) == (False, {"timeout_ms": 5})
     assert (await read_agent(admin, agent))["tools"][0]["is_enabled"] is False
-    changed = await patched(admin, agent, tool, config_override=None)
+    changed = await patch_attachment(admin, agent, tool, config_override=None)
     assert (changed["is_enabled"], changed["config_override"]) == (False, None)
 
 
@@ -115,8 +115,8 @@ async def test_a_patch_that_changes_nothing_makes_no_version(admin) -> None:
     agent, tool = await make_agent(admin), await make_tool(admin)
     await attach_tool(admin, agent, tool, config_override={"timeout_ms": 5})
     before = await versions_of(admin, agent)
-    await patched(admin, agent, tool, is_enabled=True, config_override={"timeout_ms": 5})
-    await patched(admin, agent, tool)
+    await patch_attachment(admin, agent, tool, is_enabled=True, config_override={"timeout_ms": 5})
+    await patch_attachment(admin, agent, tool)
     assert await versions_of(admin, agent) == before
 
 
@@ -146,7 +146,7 @@ async def test_an_override_that_cannot_be_is_named(admin, override: Any, field: 
 async def test_every_change_of_attachments_is_a_version(people, admin) -> None:
     agent, tool = await make_agent(admin), await make_tool(admin, name="Weather")
     await attach_tool(admin, agent, tool)
-    await patched(admin, agent, tool, is_enabled=False)
+    await patch_attachment(admin, agent, tool, is_enabled=False)
     assert (await admin.delete(f"/v1/agents/{agent['id']}/tools/{tool['id']}")).status == 204
     assert [one["summary"] for one in await versions_of(admin, agent)] == [
         "Detached tool Weather.",
@@ -155,7 +155,7 @@ async def test_every_change_of_attachments_is_a_version(people, admin) -> None:
         "Created.",
     ]
     assert [event.data["changes"] for event in await events(people, "agent.updated")] == [["tools"]] * 3
-    assert (await stored(people, agent)).tool_count == 0
+    assert (await load_agent(people, agent)).tool_count == 0
 
 
 async def test_a_deleted_tool_leaves_every_agent_and_their_counts_are_right(people, admin) -> None:
@@ -165,7 +165,7 @@ async def test_a_deleted_tool_leaves_every_agent_and_their_counts_are_right(peop
         await attach_tool(admin, agent, tool)
     await attach_tool(admin, agents[0], other)
     assert (await admin.delete(f"/v1/tools/{tool['id']}")).status == 204
-    assert [(await stored(people, agent)).tool_count for agent in agents] == [1, 0, 0]
+    assert [(await load_agent(people, agent)).tool_count for agent in agents] == [1, 0, 0]
     assert [len(await attachments(admin, agent)) for agent in agents] == [1, 0, 0]
     for agent in agents:
         assert (await versions_of(admin, agent))[0]["summary"] == "Tool Gone was deleted."
@@ -191,7 +191,7 @@ async def test_parallel_attaching_of_one_tool_attaches_it_once(people, admin) ->
     agent, tool = await make_agent(admin), await make_tool(admin)
     answers = await asyncio.gather(*(try_to_attach_tool(admin, agent, tool) for _ in range(6)))
     assert sorted(answer.status for answer in answers) == [201] + [409] * 5
-    assert (await stored(people, agent)).tool_count == 1
+    assert (await load_agent(people, agent)).tool_count == 1
 
 
 async def test_an_agent_has_so_many_tools_and_no_more(people, admin, monkeypatch) -> None:

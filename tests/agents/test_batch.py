@@ -13,7 +13,7 @@ from tests.factories.happenings import events
 BATCH = "/v1/agents/batch"
 
 
-async def sent(api: Api, *operations: dict[str, Any], **more: Any) -> Response:
+async def send_batch(api: Api, *operations: dict[str, Any], **more: Any) -> Response:
     return await api.post(BATCH, {"operations": list(operations), **more})
 
 
@@ -28,7 +28,7 @@ def create(name: str = "New", **more: Any) -> dict[str, Any]:
 @pytest.mark.parametrize("atomic", [False, True])
 async def test_all_kinds_of_operation_are_carried_out_in_order(admin, atomic: bool) -> None:
     one, two, three, four = [await make_agent(admin, name=str(n)) for n in range(4)]
-    answer = await sent(
+    answer = await send_batch(
         admin,
         create("Made", ref="a"),
         {"op": "update", "id": one["id"], "data": {"name": "Renamed"}, "ref": 7},
@@ -57,7 +57,7 @@ async def test_all_kinds_of_operation_are_carried_out_in_order(admin, atomic: bo
 async def test_one_failure_leaves_the_others_alone(people, admin) -> None:
     agent = await make_agent(admin, name="Old")
     archived = await change_agent(admin, await make_agent(admin, name="Archived"), status="archived")
-    answer = await sent(
+    answer = await send_batch(
         admin,
         create(),
         {"op": "update", "id": "agt_aaaaaaaaaaaaaaaaaaaaaaaaaa", "data": {"name": "x"}, "ref": "r"},
@@ -86,7 +86,7 @@ async def test_all_or_none_leaves_nothing_behind_when_one_fails(people, admin) -
     await attach_agent(admin, parent, agent)
     before = await versions_of(admin, agent)
     told = len(await events(people, "agent.updated"))
-    answer = await sent(
+    answer = await send_batch(
         admin,
         create(),
         {"op": "delete", "id": agent["id"]},
@@ -120,7 +120,7 @@ async def test_a_later_operation_sees_what_an_earlier_one_did(admin) -> None:
         {"op": "delete", "id": agent["id"]},
         {"op": "update", "id": agent["id"], "data": {}},
     ]
-    answer = await sent(admin, *operations)
+    answer = await send_batch(admin, *operations)
     assert [item["status"] for item in answer.json()["data"]] == [200, 200, 200, 204, 404]
 
 
@@ -155,7 +155,7 @@ async def test_each_operation_needs_its_own_permission(people, admin) -> None:
     assert answer.status == 200, answer
     agent = await make_agent(admin, name="Old")
     viewer = await people.signed_in(Role.viewer)
-    answer = await sent(viewer, create(), {"op": "delete", "id": agent["id"]})
+    answer = await send_batch(viewer, create(), {"op": "delete", "id": agent["id"]})
     assert answer.status == 207
     refused = answer.json()["data"][1]
     assert (refused["status"], refused["error"]["code"]) == (403, "forbidden")
@@ -167,7 +167,7 @@ async def test_another_tenants_agents_are_not_found(people, admin) -> None:
     stranger = await people.signed_in(Role.tenant_admin, await people.tenant("Other"))
     theirs = await make_agent(stranger)
     for op in ("update", "delete", "publish", "archive"):
-        answer = await sent(admin, {"op": op, "id": theirs["id"], "data": {"name": "x"}})
+        answer = await send_batch(admin, {"op": op, "id": theirs["id"], "data": {"name": "x"}})
         assert [item["status"] for item in answer.json()["data"]] == [404]
     assert (await read_agent(stranger, theirs))["version"] == 1
 

@@ -1,4 +1,4 @@
-"""What an agent may use in a turn."""
+"""Tests of the tools and sub-agents that an agent may use in a turn."""
 
 import asyncio
 from typing import Any
@@ -15,7 +15,7 @@ from tests.factories.tools import change_tool, make_tool
 
 @pytest.fixture
 def look(service, admin, monkeypatch):
-    """What an agent may use, and how many statements it took to know."""
+    """Returns a function that loads an agent's capabilities and counts the statements."""
 
     async def find(agent: dict[str, Any]) -> tuple[Capabilities, int]:
         ctx = Context(service.instance, SYSTEM, Caller(correlation_id="c"), reads_outside_transaction=True)

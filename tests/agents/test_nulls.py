@@ -1,4 +1,4 @@
-"""What may be left out may be null as well."""
+"""Tests that null is the same as an omitted field where something is attached."""
 
 from tests.client import Api
 from tests.factories.agents import attach_tool, make_agent

@@ -11,7 +11,7 @@ from tests.factories.tools import make_tool
 PATH = "/api/v1/agents"
 
 
-async def exported(api: Api, agent: dict[str, Any]) -> dict[str, Any]:
+async def export_agent(api: Api, agent: dict[str, Any]) -> dict[str, Any]:
     answer = await api.get(f"{PATH}/{agent['id']}/export")
     assert answer.status == 200, answer
     return answer.json()
@@ -21,7 +21,7 @@ async def test_an_agent_survives_the_way_through_a_file(admin: Api) -> None:
     tool = await make_tool(admin, name="Orders")
     agent = await make_agent(admin, name="Clerk", temperature=0.25, description="Helps")
     await attach_tool(admin, agent, tool, config_override={"headers": {"X-Key": "sk-very-secret"}})
-    file = await exported(admin, agent)
+    file = await export_agent(admin, agent)
     assert "sk-very-secret" not in str(file)
     answer = await admin.post(f"{PATH}/import", file)
     assert answer.status == 201, answer
@@ -31,7 +31,7 @@ async def test_an_agent_survives_the_way_through_a_file(admin: Api) -> None:
     assert (copy["status"], copy["id"] == agent["id"]) == ("draft", False)
     assert [one["id"] for one in (await read_agent(admin, copy))["tools"]] == [tool["id"]]
     assert any("settings of the tool" in text for text in answer.json()["warnings"])
-    again = await exported(admin, copy)
+    again = await export_agent(admin, copy)
     assert again["agent"] == file["agent"]
 
 
@@ -39,7 +39,7 @@ async def test_what_is_missing_elsewhere_is_named(admin: Api, people: People) ->
     tool = await make_tool(admin, name="Orders")
     agent = await make_agent(admin, primary_model="nobody/model")
     await attach_tool(admin, agent, tool)
-    file = await exported(admin, agent)
+    file = await export_agent(admin, agent)
     elsewhere = await people.signed_in(Role.tenant_admin, await people.tenant("Other"))
     answer = await elsewhere.post(f"{PATH}/import", file)
     assert answer.status == 201, answer

@@ -1,4 +1,4 @@
-"""What a tenant has set up is read once and remembered, and yet everyone sees what was changed at once."""
+"""Tests of cached configuration: read once, and never stale after a change."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -33,8 +33,8 @@ RENAME: Statement[Any] = Statement(
 
 
 @pytest.fixture
-async def beside(service: Service, clock: ManualClock) -> AsyncIterator[Service]:
-    """Another process, as far as the two can tell: nothing but the database is between them."""
+async def other_process(service: Service, clock: ManualClock) -> AsyncIterator[Service]:
+    """Another process of the instance: only the database connects the two."""
     other = Service(service.settings, clock)
     await other.start()
     yield other
@@ -43,7 +43,7 @@ async def beside(service: Service, clock: ManualClock) -> AsyncIterator[Service]
 
 @pytest.fixture
 def reads(service: Service, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Every statement that the service reads by from now on."""
+    """The SQL of every read that the service makes from now on."""
     database, seen = service.instance.database, []
     fetch = database.fetch
 
@@ -55,7 +55,7 @@ def reads(service: Service, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return seen
 
 
-def of_agents(reads: list[str]) -> int:
+def count_agent_reads(reads: list[str]) -> int:
     return sum("FROM agents" in sql for sql in reads)
 
 
@@ -65,11 +65,11 @@ async def test_an_agent_is_read_once(admin: Api, reads: list[str]) -> None:
     first = await admin.get(path)
     reads.clear()
     assert (await admin.get(path)).json() == first.json()
-    assert of_agents(reads) == 0
+    assert count_agent_reads(reads) == 0
 
 
-async def test_what_one_process_changes_the_next_request_of_another_sees(admin, beside) -> None:
-    there = Api(beside, token=admin.token)
+async def test_what_one_process_changes_the_next_request_of_another_sees(admin, other_process) -> None:
+    there = Api(other_process, token=admin.token)
     agent = await make_agent(admin, name="Before")
     for name in ("Now", "Then", "Last"):
         await read_agent(there, agent)
@@ -180,7 +180,7 @@ async def test_what_is_rolled_back_moves_nothing(people: People) -> None:
 
 
 async def test_what_is_remembered_is_nobodys_to_change(admin, service, people: People) -> None:
-    """One request's copy is its own, whatever it does with it."""
+    """A request gets a copy; changing it does not change the cache."""
     agent = await make_agent(admin, name="Shared")
     system = people.context(admin.user.tenant_id)
     stamp = (await _stamps(system))[admin.user.tenant_id]
@@ -207,11 +207,11 @@ async def test_a_stamp_heard_a_while_ago_says_nothing_any_more(admin, service, c
     for seconds, expected in ((0, 1), (0.5, 1), (0.6, 2), (0, 3)):
         clock.advance(seconds)
         await find_agent(ctx, agent["id"])
-        assert of_agents(reads) == expected
+        assert count_agent_reads(reads) == expected
 
 
 async def test_what_changed_without_the_stamp_is_seen_within_seconds(admin, service, clock, people) -> None:
-    """By an older release that still runs, or by a hand in the database."""
+    """An older release or a manual change of the database does not move the stamp."""
     agent = await make_agent(admin, name="Before")
     assert (await read_agent(admin, agent))["name"] == "Before"
     connection = await service.instance.database.begin()
@@ -224,7 +224,7 @@ async def test_what_changed_without_the_stamp_is_seen_within_seconds(admin, serv
 
 @pytest.mark.skipif(not SERVER, reason="SQLite has one writer")
 async def test_a_stamp_moves_while_the_row_of_its_tenant_is_held(admin, people) -> None:
-    """Or who holds a tenant first and its agents then would wait for who has changed one, and he for it."""
+    """Otherwise a request that locks the tenant first would deadlock with one that changes an agent."""
     agent = await make_agent(admin, name="Before")
     async with asyncio.timeout(30), people.context(admin.user.tenant_id) as ctx:
         assert await ctx.system("test").lock(Tenant, admin.user.tenant_id) is not None

@@ -34,8 +34,8 @@ def below(agent: dict[str, Any], sub: dict[str, Any], kind: str = "") -> str:
     return f"/api/v1/agents/{agent['id']}/sub-agents/{kind}{sub['id']}"
 
 
-async def counted(people, api: Api) -> dict[str, int]:
-    """The count of sub-agents that each agent has of itself, and that there really are."""
+async def count_sub_agents(people, api: Api) -> dict[str, int]:
+    """Return the stored count of sub-agents of each agent, compared with the real one."""
     async with people.context(api.user.tenant_id) as ctx:
         agents = await ctx.db.all(Agent)
         for agent in agents:
@@ -189,17 +189,17 @@ async def test_two_who_attach_each_other_at_once_do_not_both_succeed(people, adm
         *(try_to_attach_agent(admin, *order) for order in (pair, pair[::-1], pair, pair[::-1]))
     )
     assert [answer.status for answer in answers].count(201) == 1
-    await counted(people, admin)
+    await count_sub_agents(people, admin)
 
 
 async def test_removing_a_template_only_detaches_it_and_a_direct_one_is_deleted(people, admin) -> None:
     parent, child = await make_agent(admin, name="Parent"), await make_agent(admin, name="Child")
     await attach_agent(admin, parent, child)
     direct = await make_direct_sub_agent(admin, parent, name="Direct")
-    assert await counted(people, admin) == {"Parent": 2, "Child": 0, "Direct": 0}
+    assert await count_sub_agents(people, admin) == {"Parent": 2, "Child": 0, "Direct": 0}
     for sub in (child, direct):
         assert (await admin.delete(below(parent, sub))).status == 204
-    assert await counted(people, admin) == {"Parent": 0, "Child": 0}
+    assert await count_sub_agents(people, admin) == {"Parent": 0, "Child": 0}
     assert await sub_agents(admin, parent) == []
     assert [one["summary"] for one in await versions_of(admin, parent)][:2] == [
         "Deleted sub-agent Direct.",
@@ -214,7 +214,7 @@ async def test_a_deleted_agent_takes_its_own_along_and_leaves_the_others(people,
     await make_direct_sub_agent(admin, agent)
     await attach_tool(admin, agent, await make_tool(admin))
     assert (await admin.delete(f"/api/v1/agents/{agent['id']}")).status == 204
-    assert await counted(people, admin) == {"Upper": 0, "Lower": 0}
+    assert await count_sub_agents(people, admin) == {"Upper": 0, "Lower": 0}
     assert (await versions_of(admin, upper))[0]["summary"] == "Sub-agent Gone was deleted."
     assert (await events(people, "agent.updated"))[-1].data["agent_id"] == upper["id"]
     async with people.context(admin.user.tenant_id) as ctx:
@@ -239,7 +239,7 @@ async def test_agents_that_are_attached_and_deleted_at_once_leave_right_counts(p
     )
     statuses = [answer.status for answer in answers if not isinstance(answer, dict)]
     assert set(statuses) <= {201, 204, 404}
-    await counted(people, admin)
+    await count_sub_agents(people, admin)
     async with people.context(admin.user.tenant_id) as ctx:
         assert {agent.tool_count for agent in await ctx.db.all(Agent)} == {0}
 

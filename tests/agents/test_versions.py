@@ -23,7 +23,7 @@ async def version_of(api, agent: dict, number: int) -> dict:
     return answer.json()
 
 
-async def restored(api, agent: dict, number: int) -> dict:
+async def restore_version(api, agent: dict, number: int) -> dict:
     answer = await api.post(f"/api/v1/agents/{agent['id']}/versions/{number}/restore")
     assert answer.status == 200, answer
     return answer.json()
@@ -122,7 +122,7 @@ async def test_restoring_brings_back_fields_tools_and_sub_agents(admin) -> None:
     await attach_tool(admin, agent, other)
     before = await read_agent(admin, agent)
 
-    back = await restored(admin, agent, target)
+    back = await restore_version(admin, agent, target)
     assert back["warnings"] == []
     assert back["restored_version"] == target
     assert back["version"] == before["version"] + 1
@@ -143,7 +143,7 @@ async def test_a_deleted_direct_sub_agent_comes_back_with_its_version(admin) -> 
     direct = await make_direct_sub_agent(admin, agent, system_prompt="Kept")
     path = f"/api/v1/agents/{agent['id']}/sub-agents"
     assert (await admin.delete(f"{path}/{direct['id']}")).status == 204
-    back = await restored(admin, agent, 2)
+    back = await restore_version(admin, agent, 2)
     assert back["warnings"] == []
     assert (await admin.get(path)).json()["data"] == [direct]
 
@@ -158,7 +158,7 @@ async def test_what_is_gone_is_left_out_and_named(admin) -> None:
     target = (await read_agent(admin, agent))["version"]
     await admin.delete(f"/v1/tools/{gone['id']}")
     await admin.delete(f"/api/v1/agents/{helper['id']}")
-    back = await restored(admin, agent, target)
+    back = await restore_version(admin, agent, target)
     assert [one["name"] for one in back["tools"]] == ["Kept"]
     assert back["sub_agents"] == []
     assert back["warnings"] == [
@@ -172,7 +172,7 @@ async def test_a_restore_closes_no_cycle(admin) -> None:
     await attach_agent(admin, upper, lower)
     await admin.delete(f"/api/v1/agents/{upper['id']}/sub-agents/{lower['id']}")
     await attach_agent(admin, lower, upper)
-    back = await restored(admin, upper, 2)
+    back = await restore_version(admin, upper, 2)
     assert back["sub_agents"] == []
     assert back["warnings"] == [f"Sub-agent Lower ({lower['id']}) now delegates to this agent."]
 
@@ -184,7 +184,7 @@ async def test_an_override_that_no_longer_fits_is_left_out_and_named(admin) -> N
     await admin.patch(f"/v1/agents/{agent['id']}/tools/{tool['id']}", {"config_override": None})
     answer = await admin.put(f"/v1/tools/{tool['id']}", {"tool_type": "webhook"})
     assert answer.status == 200
-    back = await restored(admin, agent, 2)
+    back = await restore_version(admin, agent, 2)
     assert back["warnings"] == [
         f"The override of tool Changing ({tool['id']}) no longer fits its configuration."
     ]

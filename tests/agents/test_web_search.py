@@ -64,7 +64,7 @@ async def configure(person, agent, **changes) -> dict:
 
 
 async def search(people, agent, query="rust") -> list[SearchResult]:
-    """As a turn of the agent would."""
+    """Search the web as a turn of the agent does."""
     tenant = await people.default_tenant()
     async with people.context(tenant.id) as ctx:
         found = await ctx.db.get(Agent, agent["id"])

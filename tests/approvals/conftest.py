@@ -29,7 +29,7 @@ async def boss(people: People) -> Api:
 
 @pytest.fixture
 def ask(people: People, requester: Api, boss: Api) -> Ask:
-    """Something that the requester wants and the boss decides, unless it says otherwise."""
+    """Returns a function that creates an approval: the requester asks, the boss decides by default."""
 
     async def make(*approvers: str, **more: Any) -> Approval:
         async with people.context(requester.user.tenant_id) as ctx:

@@ -1,4 +1,4 @@
-"""What the contract tests know of approvals."""
+"""Objects and calls of approvals for the contract tests."""
 
 from retinue.access.models import Role
 from retinue.approvals.models import Approval, ApprovalResponse
@@ -17,8 +17,8 @@ CONTRACT = DomainContract(records=(Approval, ApprovalResponse), make=_make, shar
 _RESOLVED = "approvals.status approvals.resolved_at approvals.resolved_by approvals.updated_at"
 
 
-async def _pending(scene: Scene) -> str:
-    """One that the scene's user decides."""
+async def _create_pending(scene: Scene) -> str:
+    """Return an approval that the scene's user can decide."""
     async with scene.people.context(scene.user.tenant_id) as ctx:
         asker = await scene.people.user(Role.viewer)
         return (await some_approval(ctx, asker.id, scene.user.id)).id
@@ -26,12 +26,12 @@ async def _pending(scene: Scene) -> str:
 
 @CONTRACT.writes(f"{_RESOLVED} approvals.approvals_received", approval_responses=1)
 async def approve(scene: Scene) -> Call:
-    return Call(scene.me, {"comment": "Fine"}, {"approval_id": await _pending(scene)})
+    return Call(scene.me, {"comment": "Fine"}, {"approval_id": await _create_pending(scene)})
 
 
 @CONTRACT.writes(_RESOLVED, approval_responses=1)
 async def reject(scene: Scene) -> Call:
-    return Call(scene.me, {"comment": "No"}, {"approval_id": await _pending(scene)})
+    return Call(scene.me, {"comment": "No"}, {"approval_id": await _create_pending(scene)})
 
 
 @CONTRACT.writes(_RESOLVED)

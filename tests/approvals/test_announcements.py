@@ -1,4 +1,4 @@
-"""What asked for a decision is no longer unread once the decision is made, for everybody it asked."""
+"""Tests that the notifications about an approval are marked as read once it is decided."""
 
 import pytest
 

@@ -19,7 +19,7 @@ from tests.factories.people import People
 PATH = "/api/v1/approvals"
 
 
-async def listed(api: Api, **query: Any) -> list[str]:
+async def list_ids(api: Api, **query: Any) -> list[str]:
     answer = await api.get(PATH, query=query)
     assert answer.status == 200, answer
     return [one["id"] for one in answer.json()["data"]]
@@ -33,7 +33,7 @@ def refusal(answer: Response) -> tuple[int, str]:
     return answer.status, (answer.details or {}).get("reason") or answer.code
 
 
-async def test_an_approval_is_seen_counted_and_decided_by_whom_it_concerns(
+async def test_an_approval_is_seen_and_counted_by_those_it_concerns(
     admin: Api, people: People, requester: Api, boss: Api, ask: Ask
 ) -> None:
     approval = await ask(payload={"input": {"amount": 120, "api_key": "sk-123456", "max_tokens": 5}})
@@ -43,17 +43,23 @@ async def test_an_approval_is_seen_counted_and_decided_by_whom_it_concerns(
     assert shown["approvers"] == {"user_ids": [boss.user.id], "roles": []}
     assert (shown["required_approvals"], shown["approvals_received"], shown["responses"]) == (1, 0, [])
     assert (shown["on_timeout"], shown["allow_self_approval"]) == ("reject", False)
-    assert await listed(boss, status="pending", assigned_to_me="true", source_type="tool") == [approval.id]
-    assert await listed(requester) == [approval.id]
-    assert await listed(requester, assigned_to_me="true") == []
-    assert await listed(boss, waiting_for_me="true") == [approval.id]
+    assert await list_ids(boss, status="pending", assigned_to_me="true", source_type="tool") == [approval.id]
+    assert await list_ids(requester) == [approval.id]
+    assert await list_ids(requester, assigned_to_me="true") == []
+    assert await list_ids(boss, waiting_for_me="true") == [approval.id]
     assert shown["names"] == {requester.user.id: requester.user.display_name}
-    assert await listed(stranger) == []
-    assert await listed(admin) == [approval.id]
-    assert await listed(admin, source_type="workflow") == []
+    assert await list_ids(stranger) == []
+    assert await list_ids(admin) == [approval.id]
+    assert await list_ids(admin, source_type="workflow") == []
     for person, count in ((boss, 1), (requester, 0), (stranger, 0), (admin, 0)):
         assert (await person.get(f"{PATH}/count")).json() == {"count": count}
 
+
+async def test_an_approval_is_decided_once_by_its_approver(
+    admin: Api, people: People, requester: Api, boss: Api, ask: Ask
+) -> None:
+    approval = await ask()
+    stranger = await people.signed_in(Role.agent_user)
     assert refusal(await decide(stranger, approval.id)) == (404, "approval_not_found")
     assert refusal(await decide(requester, approval.id)) == (403, "not_an_approver")
     assert refusal(await decide(admin, approval.id)) == (403, "not_an_approver")
@@ -81,35 +87,45 @@ async def test_an_approval_is_seen_counted_and_decided_by_whom_it_concerns(
     assert len(await audits(people, "approval.approved")) == 1
 
 
-async def test_a_quorum_roles_edits_and_self_approval(
-    admin: Api, people: People, requester: Api, boss: Api, ask: Ask
+def boss_or_roles(boss: Api) -> Approvers:
+    return Approvers(user_ids=(boss.user.id,), roles=(Role.agent_developer, Role.tenant_admin))
+
+
+async def test_a_quorum_needs_different_people_and_keeps_the_first_edit(
+    admin: Api, people: People, boss: Api, ask: Ask
 ) -> None:
     other = await people.signed_in(Role.agent_developer)
-    both = Approvers(user_ids=(boss.user.id,), roles=(Role.agent_developer, Role.tenant_admin))
-    pair = await ask(approvers=both, required_approvals=2, editable_fields=("amount",))
+    pair = await ask(approvers=boss_or_roles(boss), required_approvals=2, editable_fields=("amount",))
     bad = await decide(boss, pair.id, edited_input={"amount": 90, "to": "Mallory"})
     assert (bad.status, bad.details) == (422, {"edited_input.to": "may not be changed"})
     first = (await decide(boss, pair.id, edited_input={"amount": 90, "to": "Ada"})).json()["data"]
     assert (first["status"], first["edited_input"]) == ("pending", {"amount": 90})
     assert refusal(await decide(boss, pair.id)) == (409, "already_responded")
     assert (await boss.get(f"{PATH}/count")).json() == {"count": 0}
-    assert await listed(boss, waiting_for_me="true") == []
-    assert await listed(other, waiting_for_me="true") == [pair.id]
+    assert await list_ids(boss, waiting_for_me="true") == []
+    assert await list_ids(other, waiting_for_me="true") == [pair.id]
     assert (await decide(other, pair.id, edited_input={"amount": 1})).status == 422
     # A super administrator is an administrator as well.
     assert (await decide(admin, pair.id)).json()["data"]["status"] == "approved"
 
-    vetoed = await ask(approvers=both, required_approvals=3)
+
+async def test_one_rejection_ends_a_quorum(people: People, boss: Api, ask: Ask) -> None:
+    other = await people.signed_in(Role.agent_developer)
+    vetoed = await ask(approvers=boss_or_roles(boss), required_approvals=3)
     await decide(boss, vetoed.id)
     assert (await decide(other, vetoed.id, "reject", comment="No")).json()["data"]["status"] == "rejected"
 
+
+async def test_a_requester_approves_only_where_that_is_allowed(requester: Api, ask: Ask) -> None:
     own = await ask(requester.user.id)
     assert refusal(await decide(requester, own.id)) == (403, "not_an_approver")
-    assert await listed(requester, waiting_for_me="true") == []
+    assert await list_ids(requester, waiting_for_me="true") == []
     allowed = await ask(requester.user.id, allow_self_approval=True)
-    assert await listed(requester, waiting_for_me="true") == [allowed.id]
+    assert await list_ids(requester, waiting_for_me="true") == [allowed.id]
     assert (await decide(requester, allowed.id)).status == 200
 
+
+async def test_required_fields_are_filled_in_by_the_approver(boss: Api, ask: Ask) -> None:
     filled = await ask(fields=({"id": "reason", "label": "Reason", "type": "text", "required": True},))
     assert (await decide(boss, filled.id)).status == 422
     assert (await decide(boss, filled.id, data={"reason": "Because"})).status == 200
@@ -134,28 +150,32 @@ async def test_of_fifty_who_decide_at_once_one_is_heard(
     )
 
 
-async def test_time_cancelling_and_reminding(
-    service: Service,
-    admin: Api,
-    people: People,
-    requester: Api,
-    boss: Api,
-    ask: Ask,
-    clock: ManualClock,
+async def test_a_requester_reminds_once_an_hour(
+    service: Service, people: People, requester: Api, boss: Api, ask: Ask, clock: ManualClock
 ) -> None:
-    soon = {"expires_in_s": 60}
-    late = [await ask(**soon, on_timeout=one) for one in OnTimeout]
     lasting = await ask(waiting=ContinuationRef("nobody", "k"))
     await service.runner.drain()
     told = (await boss.get("/api/v1/notifications", query={"type": "approval_requested"})).json()
-    assert told["total"] == 4
+    assert told["total"] == 1
     assert (await requester.post(f"{PATH}/{lasting.id}/remind")).status == 200
     again = await requester.post(f"{PATH}/{lasting.id}/remind")
     assert (again.status, again.code) == (429, "rate_limited")
     assert refusal(await boss.post(f"{PATH}/{lasting.id}/remind")) == (403, "not_the_requester")
     await service.runner.drain()
-    assert (await boss.get("/api/v1/notifications")).json()["total"] == 5
+    assert (await boss.get("/api/v1/notifications")).json()["total"] == 2
+    clock.advance(3601)
+    requester = await people.sign_in(requester.user)
+    assert (await requester.post(f"{PATH}/{lasting.id}/remind")).status == 200
 
+
+async def test_nobody_decides_after_the_time_is_over(
+    service: Service, admin: Api, people: People, boss: Api, ask: Ask, clock: ManualClock
+) -> None:
+    late = [await ask(expires_in_s=60, on_timeout=one) for one in OnTimeout]
+    lasting = await ask()
+    await service.runner.drain()
+    told = (await boss.get("/api/v1/notifications", query={"type": "approval_requested"})).json()
+    assert told["total"] == 4
     clock.advance(61)
     assert refusal(await decide(boss, late[0].id)) == (410, "approval_expired")
     async with people.context() as ctx:
@@ -164,14 +184,20 @@ async def test_time_cancelling_and_reminding(
     assert [one["status"] for one in ended] == ["timeout"] * 3
     assert refusal(await decide(boss, late[0].id)) == (410, "approval_expired")
     assert len(await events(people, "approval.timeout")) == 3
-    clock.advance(3600)
-    requester, boss = await people.sign_in(requester.user), await people.sign_in(boss.user)
-    assert (await requester.post(f"{PATH}/{lasting.id}/remind")).status == 200
+    assert (await decide(boss, lasting.id)).status == 200
 
+
+async def test_only_the_requester_cancels(requester: Api, boss: Api, ask: Ask) -> None:
+    lasting = await ask(waiting=ContinuationRef("nobody", "k"))
     assert refusal(await decide(boss, lasting.id, "cancel")) == (403, "not_the_requester")
     cancelled = await decide(requester, lasting.id, "cancel")
     assert (cancelled.status, cancelled.json()["data"]["status"]) == (200, "cancelled")
     assert refusal(await decide(boss, lasting.id)) == (409, "approval_already_resolved")
+
+
+async def test_what_waits_for_a_decision_withdraws_it_once(
+    people: People, requester: Api, boss: Api, ask: Ask
+) -> None:
     withdrawn = await ask(waiting=ContinuationRef("nobody", "k2"))
     async with people.context(requester.user.tenant_id) as ctx:
         assert await cancel_waiting(ctx, "nobody", "k2") == 1

@@ -1,4 +1,4 @@
-"""What the contract tests know of audit streams."""
+"""Objects and calls of audit streams for the contract tests."""
 
 from retinue.audit.models import AuditStream
 from tests.contract.knowledge import Call, DomainContract, Scene, World

@@ -30,7 +30,7 @@ async def receiver() -> AsyncIterator[RestApi]:
 
 @pytest.fixture(autouse=True)
 async def _schedules(service: Service) -> None:
-    """Schedules begin when a worker first looks."""
+    """Starts the schedules: they begin when a worker first looks."""
     await service.runner.drain()
 
 
@@ -48,7 +48,7 @@ async def read(api: Api, stream: Json) -> Json:
 
 
 async def send_due(service: Service, clock: ManualClock, seconds: float = 6) -> None:
-    """As the schedule does every few seconds."""
+    """Let time pass and send the records that are due, as the schedule does every few seconds."""
     clock.advance(seconds)
     await service.runner.drain()
 

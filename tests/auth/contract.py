@@ -1,4 +1,4 @@
-"""What the contract tests know of sign-in, registration and second factors."""
+"""Objects and calls of sign-in, registration and second factors for the contract tests."""
 
 from retinue.access.models import Role
 from retinue.auth.models import InstanceSetup, MfaDevice, Session
@@ -47,8 +47,8 @@ async def register(scene: Scene) -> Call:
     return Call(scene.api, body)
 
 
-async def invited(scene: Scene, email: str) -> str:
-    """The token of an invitation into the tenant of the scene."""
+async def create_invitation(scene: Scene, email: str) -> str:
+    """Return the token of an invitation into the tenant of the scene."""
     async with scene.people.context(scene.user.tenant_id) as ctx:
         await ctx.db.insert(
             Invitation(
@@ -64,11 +64,11 @@ async def invited(scene: Scene, email: str) -> str:
 
 @CONTRACT.writes()
 async def read_invitation(scene: Scene) -> Call:
-    return Call(scene.api, {"invite_token": await invited(scene, "guest@example.com")})
+    return Call(scene.api, {"invite_token": await create_invitation(scene, "guest@example.com")})
 
 
 async def printed_link(scene: Scene) -> str:
-    """The token of a set-up that is open."""
+    """Return the token of a set-up that is open."""
     token = "printed-at-the-start"
     setup = InstanceSetup(id=SETUP_ID, token_hashes=[hash_token(token)])
     async with scene.people.context() as ctx:

@@ -1,4 +1,4 @@
-"""How often strangers can have mail sent to an address: from one place, from everywhere, for each purpose."""
+"""Tests of the limits on mails to one address: for each sender, in total and for each purpose."""
 
 import pytest
 
@@ -15,7 +15,7 @@ async def ask(api: Api, path: str, email: str, times: int = 1) -> None:
         assert (await api.post(path, {"email": email})).status == 200
 
 
-async def received(service, email: str, subject: str) -> int:
+async def count_mails(service, email: str, subject: str) -> int:
     return len([mail for mail in await mails_to(service, email) if mail["Subject"] == subject])
 
 
@@ -25,7 +25,7 @@ async def owner(people: People):
 
 
 async def resets(service, owner) -> int:
-    return await received(service, owner.email, "Reset your password")
+    return await count_mails(service, owner.email, "Reset your password")
 
 
 async def test_a_stranger_cannot_use_up_the_mails_of_the_owner(service, api, owner):
@@ -43,8 +43,8 @@ async def test_what_was_asked_for_one_purpose_does_not_count_for_another(make_se
         assert (await api.post("/auth/register", registration)).status == 201
     await ask(api, RESEND, owner.email, times=9)
     await ask(api, FORGOT, owner.email, times=9)
-    assert await received(service, owner.email, "You already have an account") == 5
-    assert await received(service, owner.email, "Confirm your email address") == 5
+    assert await count_mails(service, owner.email, "You already have an account") == 5
+    assert await count_mails(service, owner.email, "Confirm your email address") == 5
     assert await resets(service, owner) == 5
 
 
@@ -53,7 +53,7 @@ async def test_strangers_in_many_places_send_twenty_mails_an_hour(service, api, 
         await ask(api.at(f"198.51.100.{number}"), FORGOT, owner.email.upper(), times=5)
     assert await resets(service, owner) == 20
     await ask(api, RESEND, owner.email)
-    assert await received(service, owner.email, "Confirm your email address") == 1
+    assert await count_mails(service, owner.email, "Confirm your email address") == 1
     clock.advance(HOUR_S + 1)
     await ask(api, FORGOT, owner.email)
     assert await resets(service, owner) == 21

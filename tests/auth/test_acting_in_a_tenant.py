@@ -86,7 +86,9 @@ async def test_reads_are_audited_once_for_a_session_a_tenant_and_an_hour(people,
     one, other = await people.tenant("One"), await people.tenant("Other")
 
     async def visit(method: str, tenant: Tenant, person: Api = root) -> int:
-        await person.request(method, "/probe/x" if method == "GET" else "/probe", headers=named(tenant))
+        await person.request(
+            method, "/probe/x" if method == "GET" else "/probe", headers=tenant_header(tenant)
+        )
         return len(await audits(people, "tenant.acted_in"))
 
     assert [await visit("GET", one) for _ in range(3)] == [1, 1, 1]
@@ -98,7 +100,7 @@ async def test_reads_are_audited_once_for_a_session_a_tenant_and_an_hour(people,
     assert [await visit("GET", one, later) for _ in range(2)] == [6, 6]
 
 
-def named(tenant: Tenant) -> dict[str, str]:
+def tenant_header(tenant: Tenant) -> dict[str, str]:
     return {"X-Tenant-ID": tenant.id}
 
 

@@ -76,7 +76,7 @@ async def test_no_answer_sets_a_cookie_and_no_cookie_signs_in(people):
 
 
 async def test_a_form_of_another_site_is_no_request(people):
-    """What a browser sends across sites without asking is refused before anything is done."""
+    """A form post, which a browser sends without a preflight, is refused before anything is done."""
     me = await people.signed_in()
     body = b'{"current_password":"Battery-Staple-2","new_password":"Another-Staple-3"}'
     for content_type in (

@@ -31,8 +31,8 @@ TRICKS = {
 }
 
 
-def said(answer: Response) -> tuple[int, Any]:
-    """What an answer says that does not change from one call to the next."""
+def status_and_error(answer: Response) -> tuple[int, Any]:
+    """Return the status and the error of an answer; both are the same for every call."""
     return answer.status, answer.json()["error"] if answer.status >= 400 else None
 
 
@@ -42,7 +42,7 @@ async def test_strangers_get_the_same_answer_with_and_without_them(api, people, 
     for route in ROUTES:
         plain = await call(api, route)
         tricked = await call(api, route, headers={**TRICKS, tenant_header: tenant.id})
-        assert said(plain) == said(tricked), route.path
+        assert status_and_error(plain) == status_and_error(tricked), route.path
         assert route not in NEEDS_TOKEN or plain.status == 401, route.path
 
 
@@ -52,7 +52,7 @@ async def test_the_least_of_users_gets_the_same_answer_with_and_without_them(peo
     for route in NEEDS_PERMISSION:
         plain = await call(viewer, route)
         tricked = await call(viewer, route, headers={**TRICKS, "X-Tenant-ID": elsewhere.id})
-        assert said(plain) == said(tricked), route.path
+        assert status_and_error(plain) == status_and_error(tricked), route.path
 
 
 async def test_a_method_in_a_header_is_not_the_method(people):

@@ -142,7 +142,7 @@ async def test_an_unverified_address_may_not_sign_in_where_the_operator_says_so(
     }
 
 
-def told(answer) -> tuple[int, dict, set[str]]:
+def visible_parts(answer) -> tuple[int, dict, set[str]]:
     return answer.status, answer.json(), set(answer.headers)
 
 
@@ -159,7 +159,7 @@ async def test_an_unknown_address_is_answered_like_a_wrong_password(service, api
     monkeypatch.setattr(passwords, "verify_password", counted)
     known = await api.post("/auth/login", {"email": user.email, "password": "Wrong-1-password"})
     unknown = await api.post("/auth/login", {"email": "nobody@example.com", "password": "Wrong-1-password"})
-    assert told(known) == told(unknown)
+    assert visible_parts(known) == visible_parts(unknown)
     assert checks == [user.password_hash, None]
     jobs = await service.instance.database.fetch("SELECT kind FROM jobs ORDER BY created_at", [])
     assert [row[0] for row in jobs] == ["auth.record_failed_login"] * 2
@@ -251,7 +251,7 @@ async def test_deactivation_deletion_and_demotion_count_from_the_next_request(ap
 
 
 async def sign_in_many(make_service, number: int) -> tuple[list[float], float]:
-    """How late the event loop was, at every look, while many people signed in; and their time of a core."""
+    """Return the delays of the event loop while many people sign in, and the processor time they took."""
     service = await make_service(password_cost=(19456, 2, 1))
     people, api = People(service), Api(service)
     stored = await passwords.hash_password(PASSWORD, (19456, 2, 1))

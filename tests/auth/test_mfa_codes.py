@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from tests.factories.happenings import audits
-from tests.factories.second_factors import complete, enable, mfa_token, refused, set_up, sign_in
+from tests.factories.second_factors import complete, enable, mfa_token, refusal_of, set_up, sign_in
 
 NOT_A_CODE = [
     "000000",  # wrong unless the secret is one in a million
@@ -28,7 +28,7 @@ VERIFY = "/api/v1/mfa/verify"
 
 
 def digits(code: str, zero: int) -> str:
-    """The same number in the digits of another script."""
+    """Return the same number in the digits of another script."""
     return "".join(chr(zero + int(digit)) for digit in code)
 
 
@@ -37,7 +37,7 @@ async def test_what_only_looks_like_a_code_does_not_sign_in(api, person, factor,
         if number % 5 == 0:
             clock.advance(301)
             token = await mfa_token(api, person.user)
-        assert refused(await complete(api, token, code)) == (401, "invalid_code"), code
+        assert refusal_of(await complete(api, token, code)) == (401, "invalid_code"), code
 
 
 @pytest.mark.parametrize("path", ["/auth/mfa/verify", VERIFY, "/api/v1/mfa/enable", "/api/v1/mfa/disable"])
@@ -69,7 +69,7 @@ async def test_a_code_as_people_write_it_is_used_up_like_any_other(api, person, 
     await sign_in(api, person.user, f"{right[:3]} {right[3:]}")
     token = await mfa_token(api, person.user)
     for again in (right, f"{right[:3]}-{right[3:]}"):
-        assert refused(await complete(api, token, again)) == (401, "invalid_code")
+        assert refusal_of(await complete(api, token, again)) == (401, "invalid_code")
 
 
 async def test_a_right_code_in_another_dress_is_wrong(person, factor) -> None:
@@ -89,7 +89,7 @@ async def test_a_right_code_in_another_dress_is_wrong(person, factor) -> None:
 async def test_a_code_signs_in_once(api, person, factor) -> None:
     code = factor.code()
     await sign_in(api, person.user, code)
-    assert refused(await complete(api, await mfa_token(api, person.user), code)) == (401, "invalid_code")
+    assert refusal_of(await complete(api, await mfa_token(api, person.user), code)) == (401, "invalid_code")
 
 
 async def test_an_older_code_is_dead_once_a_newer_one_was_used(api, person, factor, clock) -> None:
@@ -97,9 +97,9 @@ async def test_an_older_code_is_dead_once_a_newer_one_was_used(api, person, fact
     older, newer = factor.code(-30), factor.code()
     await sign_in(api, person.user, newer)
     token = await mfa_token(api, person.user)
-    assert refused(await complete(api, token, older)) == (401, "invalid_code")
+    assert refusal_of(await complete(api, token, older)) == (401, "invalid_code")
     assert (await complete(api, token, factor.code(30))).status == 200
-    assert refused(await complete(api, await mfa_token(api, person.user), newer)) == (401, "invalid_code")
+    assert refusal_of(await complete(api, await mfa_token(api, person.user), newer)) == (401, "invalid_code")
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ async def test_a_code_outlives_its_thirty_seconds_by_one_step(api, person, facto
     clock.advance(60)
     code = factor.code()
     clock.advance(61)
-    assert refused(await complete(api, await mfa_token(api, person.user), code)) == (401, "invalid_code")
+    assert refusal_of(await complete(api, await mfa_token(api, person.user), code)) == (401, "invalid_code")
 
 
 async def test_a_code_is_good_once_for_each_purpose(api, people, person, clock) -> None:
@@ -129,7 +129,7 @@ async def test_a_code_is_good_once_for_each_purpose(api, people, person, clock) 
     stale = await people.sign_in(person.user)
     assert (await person.post("/api/v1/mfa/enable", {"code": code})).status == 200
     await sign_in(api, person.user, code)
-    assert refused(await complete(api, await mfa_token(api, person.user), code)) == (401, "invalid_code")
+    assert refusal_of(await complete(api, await mfa_token(api, person.user), code)) == (401, "invalid_code")
     assert (await stale.post("/api/v1/mfa/recovery-codes", {"code": code})).status == 200
     assert (await stale.post(VERIFY, {"code": code})).json() == {"valid": True}
     assert (await person.post("/api/v1/mfa/disable", {"code": code})).status == 200
@@ -141,7 +141,7 @@ async def test_a_step_up_code_is_not_accepted_again(people, person, clock) -> No
     code = factor.code()
     assert (await first.post("/api/v1/mfa/recovery-codes", {"code": code})).status == 200
     answer = await second.post("/api/v1/mfa/recovery-codes", {"code": code})
-    assert refused(answer) == (403, "step_up_required")
+    assert refusal_of(answer) == (403, "step_up_required")
 
 
 async def test_verify_uses_nothing_up(api, person, factor) -> None:
@@ -187,7 +187,7 @@ async def test_the_tries_of_all_paths_are_counted_together(api, people, person, 
         assert (await person.post(VERIFY, {"code": wrong})).status == 200
         assert (await person.post("/api/v1/mfa/disable", {"code": wrong})).status == 422
     answer = await stale.post("/api/v1/mfa/recovery-codes", {"code": wrong})
-    assert refused(answer) == (403, "step_up_required")
+    assert refusal_of(answer) == (403, "step_up_required")
     right = factor.code(30)
     for attempt in (
         complete(api, token, right),
@@ -210,7 +210,7 @@ async def spend_tries(api, user, wrong: str, tries: int = 10):
     for _ in range(tries // 5):
         token = await mfa_token(api, user)
         for _ in range(5):
-            assert refused(await complete(api, token, wrong)) == (401, "invalid_code")
+            assert refusal_of(await complete(api, token, wrong)) == (401, "invalid_code")
     return await complete(api, await mfa_token(api, user), wrong)
 
 

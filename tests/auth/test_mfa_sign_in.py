@@ -6,7 +6,7 @@ from retinue.auth.models import MfaChallenge, Session
 from retinue.users.models import User, UserStatus
 from tests.factories.happenings import audits, events
 from tests.factories.people import PASSWORD
-from tests.factories.second_factors import complete, enable, mfa_token, only_device, refused, sign_in
+from tests.factories.second_factors import complete, enable, mfa_token, only_device, refusal_of, sign_in
 
 INVALID_TOKEN = (401, "mfa_token_invalid")
 
@@ -40,8 +40,8 @@ async def test_a_recovery_code_completes_the_sign_in(api, people, person, factor
 async def test_the_first_half_alone_gives_nothing(api, person, factor) -> None:
     token = await mfa_token(api, person.user)
     answer = await api.signed_in(token).get("/auth/me")
-    assert refused(answer) == (401, "invalid_token")
-    assert refused(await api.post("/auth/refresh", {"refresh_token": token})) == (
+    assert refusal_of(answer) == (401, "invalid_token")
+    assert refusal_of(await api.post("/auth/refresh", {"refresh_token": token})) == (
         401,
         "invalid_refresh_token",
     )
@@ -49,7 +49,7 @@ async def test_the_first_half_alone_gives_nothing(api, person, factor) -> None:
 
 async def test_a_wrong_code_is_refused_and_recorded(api, people, person, factor) -> None:
     answer = await complete(api, await mfa_token(api, person.user), factor.wrong_code())
-    assert refused(answer) == (401, "invalid_code")
+    assert refusal_of(answer) == (401, "invalid_code")
     (failed,) = await events(people, "system.auth.login_failed")
     assert failed.data == {"user_id": person.user.id, "reason": "invalid_code", "purpose": "login"}
     (audited,) = await audits(people, "system.auth.login_failed")
@@ -59,8 +59,8 @@ async def test_a_wrong_code_is_refused_and_recorded(api, people, person, factor)
 async def test_a_token_is_good_for_one_sign_in(api, person, factor) -> None:
     token = await mfa_token(api, person.user)
     assert (await complete(api, token, factor.code())).status == 200
-    assert refused(await complete(api, token, factor.code(30))) == INVALID_TOKEN
-    assert refused(await complete(api, token, factor.recovery_codes[0])) == INVALID_TOKEN
+    assert refusal_of(await complete(api, token, factor.code(30))) == INVALID_TOKEN
+    assert refusal_of(await complete(api, token, factor.recovery_codes[0])) == INVALID_TOKEN
 
 
 async def test_a_token_that_is_used_up_does_not_use_up_codes(api, person, factor) -> None:
@@ -74,9 +74,9 @@ async def test_a_token_that_is_used_up_does_not_use_up_codes(api, person, factor
 async def test_a_token_is_good_for_five_tries(api, person, factor) -> None:
     token = await mfa_token(api, person.user)
     for _ in range(5):
-        assert refused(await complete(api, token, factor.wrong_code())) == (401, "invalid_code")
-    assert refused(await complete(api, token, factor.code())) == INVALID_TOKEN
-    assert refused(await complete(api, token, factor.recovery_codes[0])) == INVALID_TOKEN
+        assert refusal_of(await complete(api, token, factor.wrong_code())) == (401, "invalid_code")
+    assert refusal_of(await complete(api, token, factor.code())) == INVALID_TOKEN
+    assert refusal_of(await complete(api, token, factor.recovery_codes[0])) == INVALID_TOKEN
     await sign_in(api, person.user, factor.code())
 
 
@@ -92,12 +92,12 @@ async def test_a_token_is_good_for_five_minutes(api, person, factor, clock) -> N
     clock.advance(298)
     assert (await complete(api, early, factor.code())).status == 200
     clock.advance(30)
-    assert refused(await complete(api, late, factor.code())) == INVALID_TOKEN
+    assert refusal_of(await complete(api, late, factor.code())) == INVALID_TOKEN
 
 
 async def test_text_is_no_token(api) -> None:
     for token in ("x", "a.b.c", "mfa", "null", "é"):
-        assert refused(await complete(api, token, "123456")) == INVALID_TOKEN
+        assert refusal_of(await complete(api, token, "123456")) == INVALID_TOKEN
 
 
 async def test_a_token_has_the_form_of_one(api) -> None:
@@ -115,7 +115,7 @@ async def test_both_fields_are_needed(api) -> None:
 
 async def test_other_tokens_are_no_mfa_tokens(api, person, factor) -> None:
     for token in (person.token, person.token[:-2], person.token.replace(".", "")):
-        assert refused(await complete(api, token, factor.code())) == INVALID_TOKEN
+        assert refusal_of(await complete(api, token, factor.code())) == INVALID_TOKEN
 
 
 async def test_a_code_belongs_to_its_user(api, people, person, factor, clock) -> None:
@@ -123,15 +123,15 @@ async def test_a_code_belongs_to_its_user(api, people, person, factor, clock) ->
     others = await enable(other, clock)
     token = await mfa_token(api, person.user)
     for code in (others.code(), others.recovery_codes[0]):
-        assert refused(await complete(api, token, code)) == (401, "invalid_code")
+        assert refusal_of(await complete(api, token, code)) == (401, "invalid_code")
     assert (await other.get("/api/v1/mfa/status")).json()["recovery_codes_remaining"] == 10
 
 
 async def test_a_user_deactivated_in_between_is_refused(api, people, person, factor) -> None:
     token = await mfa_token(api, person.user)
     await change_user(people, person.user, status=UserStatus.inactive)
-    assert refused(await complete(api, token, factor.code())) == (403, "account_inactive")
-    assert refused(await complete(api, token, factor.recovery_codes[0])) == (403, "account_inactive")
+    assert refusal_of(await complete(api, token, factor.code())) == (403, "account_inactive")
+    assert refusal_of(await complete(api, token, factor.recovery_codes[0])) == (403, "account_inactive")
     await change_user(people, person.user, status=UserStatus.active)
     assert (await complete(api, token, factor.code())).status == 200
 
@@ -139,19 +139,19 @@ async def test_a_user_deactivated_in_between_is_refused(api, people, person, fac
 async def test_deactivating_through_the_api_ends_the_waiting_sign_in(api, admin, person, factor) -> None:
     token = await mfa_token(api, person.user)
     assert (await admin.post(f"/users/{person.user.id}/deactivate")).status == 200
-    assert refused(await complete(api, token, factor.code())) == INVALID_TOKEN
+    assert refusal_of(await complete(api, token, factor.code())) == INVALID_TOKEN
 
 
 async def test_a_user_deleted_in_between_is_refused(api, admin, person, factor) -> None:
     token = await mfa_token(api, person.user)
     assert (await admin.delete(f"/users/{person.user.id}")).status == 200
-    assert refused(await complete(api, token, factor.code())) == INVALID_TOKEN
+    assert refusal_of(await complete(api, token, factor.code())) == INVALID_TOKEN
 
 
 async def test_a_sign_in_that_waits_while_mfa_is_disabled_starts_again(api, people, person, factor) -> None:
     token = await mfa_token(api, person.user)
     await person.post("/api/v1/mfa/disable", {"code": factor.code()})
-    assert refused(await complete(api, token, factor.code())) == INVALID_TOKEN
+    assert refusal_of(await complete(api, token, factor.code())) == INVALID_TOKEN
     await people.sign_in(person.user)
 
 
@@ -159,7 +159,7 @@ async def test_a_new_password_ends_the_waiting_sign_in(api, person, factor) -> N
     token = await mfa_token(api, person.user)
     body = {"current_password": PASSWORD, "new_password": "Another-Staple-3"}
     assert (await person.post("/auth/change-password", body)).status == 200
-    assert refused(await complete(api, token, factor.code())) == INVALID_TOKEN
+    assert refusal_of(await complete(api, token, factor.code())) == INVALID_TOKEN
 
 
 async def test_an_administrators_reset_takes_the_second_factor_away(
@@ -171,8 +171,8 @@ async def test_an_administrators_reset_takes_the_second_factor_away(
     answer = await admin.post(f"/api/v1/users/{person.user.id}/mfa/reset")
     assert answer.status == 200
     assert (answer.json()["id"], answer.json()["mfa_enabled"]) == (person.user.id, False)
-    assert refused(await complete(api, token, factor.code())) == INVALID_TOKEN
-    assert refused(await person.get("/api/v1/mfa/status")) == (401, "session_ended")
+    assert refusal_of(await complete(api, token, factor.code())) == INVALID_TOKEN
+    assert refusal_of(await person.get("/api/v1/mfa/status")) == (401, "session_ended")
     again = await people.sign_in(person.user)
     status = (await again.get("/api/v1/mfa/status")).json()
     assert (status["enabled"], status["devices_count"], status["recovery_codes_remaining"]) == (False, 0, 0)

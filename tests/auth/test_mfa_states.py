@@ -10,7 +10,15 @@ from retinue.auth.mfa.devices import MAX_DEVICES
 from retinue.auth.models import MfaChallenge, MfaDevice, RecoveryCode
 from retinue.users.models import User
 from tests.factories.happenings import audits
-from tests.factories.second_factors import complete, enable, mfa_token, only_device, refused, set_up, sign_in
+from tests.factories.second_factors import (
+    complete,
+    enable,
+    mfa_token,
+    only_device,
+    refusal_of,
+    set_up,
+    sign_in,
+)
 
 OFF = {"enabled": False, "method": "totp", "devices_count": 0, "recovery_codes_remaining": 0}
 
@@ -65,7 +73,7 @@ async def test_a_new_setup_before_enable_replaces_the_old_one(api, person, clock
     assert (await person.post("/api/v1/mfa/enable", {"code": new.code()})).status == 200
     assert (await status_of(person))["recovery_codes_remaining"] == 10
     token = await mfa_token(api, person.user)
-    assert refused(await complete(api, token, old.recovery_codes[0])) == (401, "invalid_code")
+    assert refusal_of(await complete(api, token, old.recovery_codes[0])) == (401, "invalid_code")
     assert (await complete(api, token, new.recovery_codes[0])).status == 200
 
 
@@ -172,7 +180,7 @@ async def test_after_disabling_everything_starts_anew(api, person, clock) -> Non
     clock.advance(30)
     token = await mfa_token(api, person.user)
     for dead in (old.code(), old.recovery_codes[0]):
-        assert refused(await complete(api, token, dead)) == (401, "invalid_code")
+        assert refusal_of(await complete(api, token, dead)) == (401, "invalid_code")
     assert (await complete(api, token, new.code())).status == 200
 
 
@@ -194,7 +202,7 @@ async def test_a_second_device_works_beside_the_first_once_it_is_enabled(api, pe
     clock.advance(30)
     await sign_in(api, person.user, phone.code())
     token = await mfa_token(api, person.user)
-    assert refused(await complete(api, token, tablet.code())) == (401, "invalid_code")
+    assert refusal_of(await complete(api, token, tablet.code())) == (401, "invalid_code")
     assert (await person.post("/api/v1/mfa/enable", {"code": tablet.code()})).status == 200
     names = [device["name"] for device in (await person.get("/api/v1/mfa/devices")).json()["devices"]]
     assert names == ["Phone", "Tablet"]
@@ -209,14 +217,14 @@ async def test_the_codes_of_a_further_device_replace_the_old_ones_when_it_is_ena
     phone = await enable(person, clock)
     tablet = await set_up(person, clock)
     token = await mfa_token(api, person.user)
-    assert refused(await complete(api, token, tablet.recovery_codes[0])) == (401, "invalid_code")
+    assert refusal_of(await complete(api, token, tablet.recovery_codes[0])) == (401, "invalid_code")
     assert (await complete(api, token, phone.recovery_codes[0])).status == 200
     assert (await status_of(person))["recovery_codes_remaining"] == 9
     answer = await person.post("/api/v1/mfa/enable", {"code": tablet.code()})
     assert answer.json()["recovery_codes_count"] == 10
     assert (await status_of(person))["recovery_codes_remaining"] == 10
     token = await mfa_token(api, person.user)
-    assert refused(await complete(api, token, phone.recovery_codes[1])) == (401, "invalid_code")
+    assert refusal_of(await complete(api, token, phone.recovery_codes[1])) == (401, "invalid_code")
     assert (await complete(api, token, tablet.recovery_codes[1])).status == 200
     assert len(await audits(people, "auth.mfa_enabled")) == 1
     assert len(await audits(people, "auth.mfa_device_added")) == 2
@@ -240,7 +248,7 @@ async def test_removing_a_device_leaves_the_others(api, people, person, clock) -
     assert (await only_device(person))["name"] == "Tablet"
     assert (await status_of(person))["recovery_codes_remaining"] == 10
     token = await mfa_token(api, person.user)
-    assert refused(await complete(api, token, phone.code())) == (401, "invalid_code")
+    assert refusal_of(await complete(api, token, phone.code())) == (401, "invalid_code")
     assert (await complete(api, token, tablet.code())).status == 200
     (removed,) = await audits(people, "auth.mfa_device_removed")
     assert removed.metadata == {"user_id": person.user.id, "device_id": first["id"], "name": "Phone"}

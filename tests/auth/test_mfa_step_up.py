@@ -9,7 +9,7 @@ from retinue.auth.models import MfaDevice
 from tests.factories.happenings import audits, only_event
 from tests.factories.mails import last_mail
 from tests.factories.people import ADMIN_PASSWORD, PASSWORD
-from tests.factories.second_factors import complete, enable, mfa_token, only_device, refused, sign_in
+from tests.factories.second_factors import complete, enable, mfa_token, only_device, refusal_of, sign_in
 from tests.factories.second_factors import set_up as set_up_factor
 
 RENEW = "/api/v1/mfa/recovery-codes"
@@ -48,7 +48,7 @@ async def factor(person, thief, clock):
 @DELICATE
 async def test_a_token_alone_is_refused(person, thief, factor, act) -> None:
     answer = await act(thief)
-    assert refused(answer) == STEP_UP
+    assert refusal_of(answer) == STEP_UP
     assert answer.details == {
         "required": "step_up",
         "your_role": "agent_user",
@@ -71,7 +71,7 @@ async def test_a_session_begun_with_a_code_is_not_asked(api, person, factor, act
 @DELICATE
 async def test_a_session_that_verified_a_code_is_not_asked(thief, factor, act) -> None:
     assert (await thief.post("/api/v1/mfa/verify", {"code": factor.wrong_code()})).status == 200
-    assert refused(await act(thief)) == STEP_UP
+    assert refusal_of(await act(thief)) == STEP_UP
     assert (await thief.post("/api/v1/mfa/verify", {"code": factor.code()})).json() == {"valid": True}
     assert (await act(thief)).status == 200
 
@@ -95,7 +95,7 @@ async def test_the_password_goes_along(thief, factor, act) -> None:
 
 async def test_the_password_alone_does_not_remove_the_last_factor(person, thief, factor) -> None:
     answer = await remove(thief, password=PASSWORD)
-    assert refused(answer) == STEP_UP
+    assert refusal_of(answer) == STEP_UP
     assert (await person.get("/api/v1/mfa/status")).json()["enabled"] is True
     assert (await remove(thief, password=PASSWORD, code=factor.code())).status == 200
     assert (await person.get("/api/v1/mfa/status")).json()["enabled"] is False
@@ -106,11 +106,11 @@ async def test_the_password_removes_a_device_while_another_one_stays(person, thi
     first, second = (await person.get("/api/v1/mfa/devices")).json()["devices"]
     path = "/api/v1/mfa/devices/"
     assert (await thief.delete(path + first["id"], {"password": PASSWORD})).status == 200
-    assert refused(await thief.delete(path + second["id"], {"password": PASSWORD})) == STEP_UP
+    assert refusal_of(await thief.delete(path + second["id"], {"password": PASSWORD})) == STEP_UP
 
 
 async def added_with_the_password(session, clock):
-    """What somebody gets who knows the password and shows no second factor."""
+    """Add a factor with the password alone; return it."""
     mine = await set_up_factor(session, clock, name="Mine", password=PASSWORD)
     assert (await session.post("/api/v1/mfa/enable", {"code": mine.code()})).status == 200
     return mine
@@ -131,7 +131,7 @@ async def test_a_factor_that_the_password_added_removes_no_other_one(
     for session in (thief, again):
         assert (await session.post("/api/v1/mfa/verify", {"code": mine.code()})).json() == {"valid": True}
         for body in (None, {"password": PASSWORD}, {"code": mine.code()}, {"code": mine.recovery_codes[0]}):
-            assert refused(await session.delete(path, body)) == STEP_UP, body
+            assert refusal_of(await session.delete(path, body)) == STEP_UP, body
         for code in (mine.code(), mine.recovery_codes[1]):
             assert (await session.post("/api/v1/mfa/disable", {"code": code})).status == 422
     assert (await person.get("/api/v1/mfa/status")).json()["devices_count"] == 2
@@ -150,9 +150,9 @@ async def test_right_codes_of_such_a_factor_buy_no_guesses_at_the_others(thief, 
 
 async def test_recovery_codes_that_the_password_bought_remove_no_factor(api, person, thief, factor) -> None:
     bought = (await renew(thief, password=PASSWORD)).json()["recovery_codes"]
-    assert refused(await remove(thief, code=bought[0])) == STEP_UP
+    assert refusal_of(await remove(thief, code=bought[0])) == STEP_UP
     assert (await thief.post("/api/v1/mfa/disable", {"code": bought[1]})).status == 422
-    assert refused(await remove(await sign_in(api, person.user, bought[2]))) == STEP_UP
+    assert refusal_of(await remove(await sign_in(api, person.user, bought[2]))) == STEP_UP
 
 
 async def test_a_factor_that_the_password_added_counts_like_any_other_a_day_later(
@@ -174,7 +174,7 @@ async def test_what_is_wrong_does_not_help(thief, factor, act) -> None:
         {"password": None},
         {"code": "nonsense", "password": "Wrong-Staple-2"},
     ):
-        assert refused(await act(thief, **body)) == STEP_UP
+        assert refusal_of(await act(thief, **body)) == STEP_UP
 
 
 async def test_a_confirmation_is_text(thief, factor) -> None:
@@ -192,12 +192,12 @@ async def test_the_codes_and_passwords_of_others_do_not_help(people, thief, fact
     other = await people.signed_in()
     others = await enable(other, clock)
     for code in (others.code(), others.recovery_codes[0]):
-        assert refused(await renew(thief, code=code)) == STEP_UP
+        assert refusal_of(await renew(thief, code=code)) == STEP_UP
 
 
 async def test_a_code_given_counts_for_the_session_and_a_password_does_not(thief, factor) -> None:
     assert (await renew(thief, password=PASSWORD)).status == 200
-    assert refused(await renew(thief)) == STEP_UP
+    assert refusal_of(await renew(thief)) == STEP_UP
     assert (await renew(thief, code=factor.code())).status == 200
     assert (await renew(thief)).status == 200
 
@@ -211,7 +211,7 @@ async def test_a_second_factor_counts_for_fifteen_minutes(api, person, factor, c
     clock.advance(59)
     assert (await renew(session)).status == 200
     clock.advance(2)
-    assert refused(await renew(session)) == STEP_UP
+    assert refusal_of(await renew(session)) == STEP_UP
     assert (await renew(session, code=factor.code())).status == 200
 
 
@@ -223,14 +223,14 @@ async def test_without_mfa_nothing_is_asked(person) -> None:
 
 
 async def test_a_refused_setup_leaves_what_is_in_use(api, person, thief, factor) -> None:
-    assert refused(await set_up(thief)) == STEP_UP
+    assert refusal_of(await set_up(thief)) == STEP_UP
     answer = await thief.post("/api/v1/mfa/enable", {"code": factor.code()})
     assert (answer.status, answer.code) == (409, "mfa_not_setup")
     await sign_in(api, person.user, factor.code())
 
 
 async def test_a_wrong_password_is_recorded_with_its_purpose(service, people, thief, factor) -> None:
-    assert refused(await renew(thief, password="Wrong-Staple-2")) == STEP_UP
+    assert refusal_of(await renew(thief, password="Wrong-Staple-2")) == STEP_UP
     await service.runner.drain()
     told = await only_event(people, "system.auth.login_failed")
     assert told == {"user_id": thief.user.id, "reason": "invalid_credentials", "purpose": "step_up"}
@@ -238,7 +238,7 @@ async def test_a_wrong_password_is_recorded_with_its_purpose(service, people, th
 
 async def test_passwords_are_counted_as_at_the_sign_in(api, person, thief, factor) -> None:
     for _ in range(5):
-        assert refused(await renew(thief, password="Wrong-Staple-2")) == STEP_UP
+        assert refusal_of(await renew(thief, password="Wrong-Staple-2")) == STEP_UP
     answer = await renew(thief, password=PASSWORD)
     assert (answer.status, answer.code) == (429, "rate_limited")
     login = await api.post("/auth/login", {"email": person.user.email, "password": PASSWORD})
@@ -254,7 +254,7 @@ async def test_of_many_sessions_with_one_code_one_is_let_through(people, person,
 
 async def test_whether_a_device_exists_is_told_only_after_the_step_up(thief, factor) -> None:
     path = "/api/v1/mfa/devices/mfa_aaaaaaaaaaaaaaaaaaaaaaaaaa"
-    assert refused(await thief.delete(path)) == STEP_UP
+    assert refusal_of(await thief.delete(path)) == STEP_UP
     answer = await thief.delete(path, {"password": PASSWORD})
     assert (answer.status, answer.code) == (404, "device_not_found")
 
@@ -278,7 +278,7 @@ async def test_mfa_enabled_while_a_request_is_on_its_way_is_asked_for(
         answer = await thief.delete(f"/api/v1/mfa/devices/{device.id}")
     else:
         answer = await act(thief)
-    assert refused(answer) == STEP_UP
+    assert refusal_of(answer) == STEP_UP
     status = (await person.get("/api/v1/mfa/status")).json()
     assert (status["devices_count"], status["recovery_codes_remaining"]) == (1, 10)
 
@@ -295,8 +295,8 @@ async def test_a_super_administrator_who_acts_elsewhere_shows_the_own_second_fac
         body = {"permissions": current, **confirmation}
         return await stale.put("/roles/viewer/permissions", body, headers=elsewhere)
 
-    assert refused(await change()) == STEP_UP
-    assert refused(await change(code=factor.wrong_code())) == STEP_UP
+    assert refusal_of(await change()) == STEP_UP
+    assert refusal_of(await change(code=factor.wrong_code())) == STEP_UP
     assert (await change(password=ADMIN_PASSWORD)).status == 200
     assert (await change(code=factor.code())).status == 200
     assert (await change()).status == 200

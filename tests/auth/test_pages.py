@@ -47,7 +47,7 @@ class Page(HTMLParser):
         return [attributes for tag, attributes in self.tags if tag == wanted]
 
     def first_form(self):
-        """What the first form of the page sends, as the script puts it together, and where."""
+        """Return the action of the first form of the page, and the names of the fields it sends."""
         form = self.all("form")[0]
         at = self.tags.index(("form", form))
         end = next((i for i, (tag, _) in enumerate(self.tags) if i > at and tag == "form"), len(self.tags))

@@ -16,8 +16,8 @@ NEW = "Another-Staple-3"
 BAD_TOKENS = [None, "", "null", [], {}, 0, 7.5, True, ["x"], "x" * 300, "unknown"]
 
 
-async def forgotten(service, user: User) -> str:
-    """The token of a fresh link."""
+async def request_reset(service, user: User) -> str:
+    """Ask for a reset; return the token of the link."""
     assert (await Api(service).post("/auth/forgot-password", {"email": user.email})).status == 200
     return link_token(await last_mail(service, user.email))
 
@@ -36,7 +36,7 @@ def is_bad_token(answer) -> bool:
 
 async def test_a_forgotten_password_is_replaced_with_the_mailed_link(service, api, people):
     user = await people.user()
-    token = await forgotten(service, user)
+    token = await request_reset(service, user)
     answer = await reset(api, token)
     assert (answer.status, list(answer.json())) == (200, ["message"])
     assert await can_sign_in(api, user, NEW)
@@ -76,7 +76,7 @@ async def test_forgetting_needs_an_address(api):
 
 async def test_a_token_that_was_never_sent_resets_nothing(service, api, people):
     user = await people.user()
-    await forgotten(service, user)
+    await request_reset(service, user)
     for bad in BAD_TOKENS:
         assert is_bad_token(await reset(api, bad)), bad
     assert await can_sign_in(api, user, PASSWORD)
@@ -84,7 +84,7 @@ async def test_a_token_that_was_never_sent_resets_nothing(service, api, people):
 
 async def test_a_link_says_whether_it_works_before_a_password_is_chosen(service, api, people):
     user = await people.user()
-    token = await forgotten(service, user)
+    token = await request_reset(service, user)
     link = {"purpose": "reset_password", "token": token}
     assert (await api.post("/auth/link", link)).status == 200
     assert is_bad_token(await api.post("/auth/link", {**link, "token": "never-sent"}))
@@ -101,7 +101,7 @@ async def test_a_missing_token_resets_nothing(api):
 
 async def test_a_link_works_once(service, api, people):
     user = await people.user()
-    token = await forgotten(service, user)
+    token = await request_reset(service, user)
     assert (await reset(api, token)).status == 200
     assert is_bad_token(await reset(api, token, "Yet-Another-4"))
     assert await can_sign_in(api, user, NEW)
@@ -109,7 +109,7 @@ async def test_a_link_works_once(service, api, people):
 
 async def test_a_link_used_many_times_at_once_works_once(service, api, people):
     user = await people.user()
-    token = await forgotten(service, user)
+    token = await request_reset(service, user)
     answers = await asyncio.gather(*(reset(api, token, f"Password-{number}") for number in range(8)))
     assert sorted(answer.status for answer in answers) == [200] + [422] * 7
     (winner,) = [number for number, answer in enumerate(answers) if answer.status == 200]
@@ -118,25 +118,25 @@ async def test_a_link_used_many_times_at_once_works_once(service, api, people):
 
 async def test_a_link_lasts_an_hour(service, api, people, clock):
     user = await people.user()
-    token = await forgotten(service, user)
+    token = await request_reset(service, user)
     clock.advance(3601)
     assert is_bad_token(await reset(api, token))
-    fresh = await forgotten(service, user)
+    fresh = await request_reset(service, user)
     clock.advance(3590)
     assert (await reset(api, fresh)).status == 200
 
 
 async def test_a_new_link_voids_the_one_before(service, api, people):
     user = await people.user()
-    first = await forgotten(service, user)
-    second = await forgotten(service, user)
+    first = await request_reset(service, user)
+    second = await request_reset(service, user)
     assert is_bad_token(await reset(api, first))
     assert (await reset(api, second)).status == 200
 
 
 async def test_a_link_changes_only_the_account_it_was_mailed_to(service, api, people):
     mine, theirs = await people.user(), await people.user()
-    token = await forgotten(service, mine)
+    token = await request_reset(service, mine)
     body = {"token": token, "new_password": NEW, "email": theirs.email, "user_id": theirs.id}
     assert (await api.post("/auth/reset-password", body)).status == 200
     assert await can_sign_in(api, theirs, PASSWORD)
@@ -149,7 +149,7 @@ async def test_a_link_has_one_purpose(service, api, people):
     verify = link_token(await last_mail(service, "ada@example.org"))
     async with people.context() as ctx:
         user = await ctx.system("test").find(User, email="ada@example.org")
-    resetting = await forgotten(service, user)
+    resetting = await request_reset(service, user)
     assert is_bad_token(await reset(api, verify))
     assert is_bad_token(await api.post("/auth/verify-email", {"token": resetting}))
     assert (await api.post("/auth/verify-email", {"token": verify})).status == 200
@@ -158,7 +158,7 @@ async def test_a_link_has_one_purpose(service, api, people):
 
 async def test_a_link_of_a_deactivated_account_is_dead(service, api, people):
     user = await people.user()
-    token = await forgotten(service, user)
+    token = await request_reset(service, user)
     async with people.context(user.tenant_id) as ctx:
         await ctx.db.update(user, status=UserStatus.inactive)
     assert is_bad_token(await reset(api, token))
@@ -166,7 +166,7 @@ async def test_a_link_of_a_deactivated_account_is_dead(service, api, people):
 
 async def test_a_weak_new_password_does_not_use_up_the_link(service, api, people):
     user = await people.user()
-    token = await forgotten(service, user)
+    token = await request_reset(service, user)
     answer = await reset(api, token, "weak")
     assert (answer.status, list(answer.details)) == (422, ["new_password"])
     assert (await reset(api, token)).status == 200
@@ -174,7 +174,7 @@ async def test_a_weak_new_password_does_not_use_up_the_link(service, api, people
 
 async def test_only_the_hash_of_a_link_is_stored(service, people):
     user = await people.user()
-    token = await forgotten(service, user)
+    token = await request_reset(service, user)
     async with people.context() as ctx:
         stored = await ctx.system("test").all(OneTimeToken)
     assert [row.token_hash for row in stored] == [hash_token(token)]
@@ -214,7 +214,7 @@ async def test_a_reset_does_not_get_around_the_second_factor(service, api, peopl
     async with people.context(user.tenant_id) as ctx:
         await ctx.db.update(user, mfa_enabled=True)
     pending = await api.post("/auth/login", {"email": user.email, "password": PASSWORD})
-    assert (await reset(api, await forgotten(service, user))).status == 200
+    assert (await reset(api, await request_reset(service, user))).status == 200
     answer = await api.post("/auth/login", {"email": user.email, "password": NEW})
     assert (answer.status, answer.json()["mfa_required"]) == (200, True)
     assert "access_token" not in answer.json()
@@ -257,7 +257,7 @@ async def test_a_new_password_follows_the_rule(people):
 
 async def test_changing_the_password_voids_links_that_were_mailed_before(service, people):
     me = await people.signed_in()
-    token = await forgotten(service, me.user)
+    token = await request_reset(service, me.user)
     assert (await change(me)).status == 200
     assert is_bad_token(await reset(people.api, token, "Yet-Another-4"))
 
@@ -280,9 +280,9 @@ async def test_two_changes_at_once_leave_one_password(people):
 
 
 async def test_a_sign_in_that_overlaps_a_reset_does_not_survive_it(service, api, people):
-    """Whichever comes first, no session opened with the old password is left."""
+    """In either order, no session that was opened with the old password survives."""
     user = await people.user()
-    token = await forgotten(service, user)
+    token = await request_reset(service, user)
     elsewhere = api.at("198.51.100.7")
     body = {"email": user.email, "password": PASSWORD}
     outcomes = await asyncio.gather(

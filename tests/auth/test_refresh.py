@@ -27,7 +27,7 @@ async def refresh(api: Api, token: str) -> Response:
     return await api.post("/auth/refresh", {"refresh_token": token})
 
 
-async def renewed(api: Api, token: str) -> dict:
+async def refresh_tokens(api: Api, token: str) -> dict:
     answer = await refresh(api, token)
     assert answer.status == 200, answer
     return answer.json()
@@ -44,7 +44,7 @@ async def is_open(api: Api, tokens: dict) -> bool:
 
 async def test_a_refresh_gives_a_new_pair(api, people):
     first = await sign_in(people)
-    second = await renewed(api, first["refresh_token"])
+    second = await refresh_tokens(api, first["refresh_token"])
     assert second.keys() == {"access_token", "refresh_token", "token_type", "expires_in"}
     assert (second["token_type"], second["expires_in"]) == ("Bearer", 900)
     assert second["refresh_token"] != first["refresh_token"]
@@ -57,14 +57,14 @@ async def test_a_refresh_outlives_the_access_token(api, people, clock):
     for _ in range(3):
         clock.advance(901)
         assert not await is_open(api, tokens)
-        tokens = await renewed(api, tokens["refresh_token"])
+        tokens = await refresh_tokens(api, tokens["refresh_token"])
         assert await is_open(api, tokens)
 
 
 async def test_an_old_token_shown_again_ends_the_whole_family(api, people):
     r1 = await sign_in(people)
-    r2 = await renewed(api, r1["refresh_token"])
-    r3 = await renewed(api, r2["refresh_token"])
+    r2 = await refresh_tokens(api, r1["refresh_token"])
+    r3 = await refresh_tokens(api, r2["refresh_token"])
     assert await is_refused(api, r1["refresh_token"])
     assert await is_refused(api, r3["refresh_token"])
     assert not await is_open(api, r3)
@@ -77,7 +77,7 @@ async def test_an_old_token_shown_again_ends_the_whole_family(api, people):
 async def test_the_token_just_replaced_is_refused_and_the_family_lives(api, people, clock):
     """A client that lost the answer, or two tabs at once, must not look like a thief."""
     r1 = await sign_in(people)
-    r2 = await renewed(api, r1["refresh_token"])
+    r2 = await refresh_tokens(api, r1["refresh_token"])
     clock.advance(9)
     assert await is_refused(api, r1["refresh_token"])
     assert await is_open(api, r2)
@@ -87,7 +87,7 @@ async def test_the_token_just_replaced_is_refused_and_the_family_lives(api, peop
 
 async def test_the_token_replaced_a_while_ago_ends_the_family(api, people, clock):
     r1 = await sign_in(people)
-    r2 = await renewed(api, r1["refresh_token"])
+    r2 = await refresh_tokens(api, r1["refresh_token"])
     clock.advance(11)
     assert await is_refused(api, r1["refresh_token"])
     assert not await is_open(api, r2)
@@ -97,8 +97,8 @@ async def test_the_token_replaced_a_while_ago_ends_the_family(api, people, clock
 async def test_only_the_family_that_was_reused_ends(api, people):
     user = await people.user()
     mine, theirs = await sign_in(people, user), await sign_in(people, user)
-    second = await renewed(api, mine["refresh_token"])
-    await renewed(api, second["refresh_token"])
+    second = await refresh_tokens(api, mine["refresh_token"])
+    await refresh_tokens(api, second["refresh_token"])
     assert await is_refused(api, mine["refresh_token"])
     assert await is_open(api, theirs)
     assert (await refresh(api, theirs["refresh_token"])).status == 200
@@ -120,9 +120,9 @@ async def test_twenty_refreshes_at_once_give_exactly_one_new_pair(api, people):
 async def test_a_refresh_token_lives_seven_days_from_its_last_use(api, people, clock):
     tokens = await sign_in(people)
     clock.advance(WEEK - 60)
-    tokens = await renewed(api, tokens["refresh_token"])
+    tokens = await refresh_tokens(api, tokens["refresh_token"])
     clock.advance(WEEK - 60)
-    tokens = await renewed(api, tokens["refresh_token"])
+    tokens = await refresh_tokens(api, tokens["refresh_token"])
     clock.advance(WEEK + 1)
     assert await is_refused(api, tokens["refresh_token"])
 
@@ -147,7 +147,7 @@ async def test_after_a_changed_password_only_the_session_that_changed_it_goes_on
 async def test_after_a_reset_no_session_goes_on(service, api, people):
     user = await people.user()
     sessions = [await sign_in(people, user) for _ in range(3)]
-    sessions.append(await renewed(api, sessions[0]["refresh_token"]))
+    sessions.append(await refresh_tokens(api, sessions[0]["refresh_token"]))
     await api.post("/auth/forgot-password", {"email": user.email})
     token = link_token(await last_mail(service, user.email))
     reset = {"token": token, "new_password": "Another-Staple-3"}

@@ -264,16 +264,16 @@ async def test_a_hidden_account_costs_the_same_work(make_service, monkeypatch):
             return await real(password, *more)
 
         monkeypatch.setattr(passwords, "hash_for_anonymous", counted)
-        before = await queued(service)
+        before = await count_mails(service)
         assert (await api.post("/auth/register", {**ADA, "email": email})).status == 201
         monkeypatch.setattr(passwords, "hash_for_anonymous", real)
-        after = await queued(service)
+        after = await count_mails(service)
         return len(hashes), after[0] - before[0], after[1] - before[1]
 
     assert await work("new@example.org") == (1, 1, 1) == await work("owner@example.org")
 
 
-async def queued(service) -> tuple[int, int]:
+async def count_mails(service) -> tuple[int, int]:
     fetch = service.instance.database.fetch
     jobs = await fetch("SELECT count(*) FROM jobs WHERE kind = 'mail.send'", [])
     stored = await fetch("SELECT count(*) FROM outgoing_mails", [])

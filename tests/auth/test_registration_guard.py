@@ -1,4 +1,4 @@
-"""What strangers can make us do: registrations, hashes and mails, each within bounds of its own."""
+"""Tests of the limits on strangers: registrations, password hashes and mails."""
 
 import asyncio
 import threading
@@ -74,7 +74,7 @@ async def test_guesses_at_accounts_and_invitations_are_counted_too(service, api)
     assert (await register(api, 2)).status == 429
 
 
-async def until_waiting(count: int) -> None:
+async def wait_until_queued(count: int) -> None:
     while passwords._anonymous_queue.waiting < count:
         await asyncio.sleep(0)
 
@@ -87,7 +87,7 @@ async def test_a_sign_in_is_served_while_registrations_wait(make_service) -> Non
     busy = asyncio.create_task(passwords._anonymous_queue.run(gate.wait))
     try:
         registering = [asyncio.create_task(register(api, number)) for number in range(50)]
-        await until_waiting(50)
+        await wait_until_queued(50)
         answer = await register(api, "too-many")
         assert (answer.status, answer.code) == (429, "rate_limited")
         assert int(answer.headers["retry-after"]) > 0

@@ -7,7 +7,7 @@ from tests.factories.happenings import audits
 from tests.factories.people import PASSWORD, People
 
 
-async def listed(me) -> list[dict]:
+async def list_sessions(me) -> list[dict]:
     answer = await me.get("/auth/sessions")
     assert answer.status == 200
     assert list(answer.json()) == ["data", "pagination"]
@@ -22,7 +22,7 @@ async def test_sessions_are_listed_the_last_used_first(people, clock):
     people.api = people.api.at("198.51.100.2")
     second = await people.sign_in(user)
     await people.signed_in()
-    shown = await listed(first)
+    shown = await list_sessions(first)
     assert [session["ip_address"] for session in shown] == ["198.51.100.2", "198.51.100.1"]
     assert [session["is_current"] for session in shown] == [False, True]
     assert shown[0].keys() == {
@@ -34,7 +34,7 @@ async def test_sessions_are_listed_the_last_used_first(people, clock):
         "user_agent",
         "is_current",
     }
-    assert [session["is_current"] for session in await listed(second)] == [True, False]
+    assert [session["is_current"] for session in await list_sessions(second)] == [True, False]
 
 
 async def test_sessions_are_listed_in_pages(people, clock):
@@ -62,7 +62,7 @@ async def test_refreshing_counts_as_use(api, people, clock):
     me = await people.sign_in(user)
     clock.advance(600)
     await api.post("/auth/refresh", {"refresh_token": tokens["refresh_token"]})
-    used = (await listed(me))[0]
+    used = (await list_sessions(me))[0]
     assert used["last_used_at"] > used["created_at"]
     assert used["is_current"] is False
 
@@ -72,13 +72,13 @@ async def test_an_expired_session_is_not_listed(people, clock):
     await people.sign_in(user)
     clock.advance(7 * 24 * 3600 + 1)
     me = await people.sign_in(user)
-    assert len(await listed(me)) == 1
+    assert len(await list_sessions(me)) == 1
 
 
 async def test_one_session_is_ended_at_once(people):
     user = await people.user()
     here, there = await people.sign_in(user), await people.sign_in(user)
-    (other,) = [session for session in await listed(here) if not session["is_current"]]
+    (other,) = [session for session in await list_sessions(here) if not session["is_current"]]
     answer = await here.delete(f"/auth/sessions/{other['id']}")
     assert (answer.status, list(answer.json())) == (200, ["message"])
     assert (await there.get("/auth/me")).details == {"reason": "session_ended"}
@@ -90,7 +90,7 @@ async def test_one_session_is_ended_at_once(people):
 
 async def test_ending_the_own_session_is_signing_out(people):
     me = await people.signed_in()
-    (current,) = await listed(me)
+    (current,) = await list_sessions(me)
     assert (await me.delete(f"/auth/sessions/{current['id']}")).status == 200
     assert (await me.get("/auth/me")).status == 401
 
@@ -98,7 +98,7 @@ async def test_ending_the_own_session_is_signing_out(people):
 @pytest.mark.parametrize("kin", ["colleague", "stranger"])
 async def test_the_session_of_anyone_else_is_not_found(people, kin):
     other = await people.signed_in("tenant_admin", None if kin == "colleague" else await people.tenant())
-    (theirs,) = await listed(other)
+    (theirs,) = await list_sessions(other)
     me = await people.signed_in("tenant_admin")
     answer = await me.delete(f"/auth/sessions/{theirs['id']}")
     assert (answer.status, answer.code) == (404, "session_not_found")

@@ -47,7 +47,7 @@ async def is_open(service: Service) -> bool:
     return (await Api(service).get("/auth/setup")).json()["open"]
 
 
-async def stored(service: Service, record: type[Record]) -> list[Any]:
+async def list_records(service: Service, record: type[Record]) -> list[Any]:
     async with People(service).context() as ctx:
         return await ctx.system("test").all(record)
 
@@ -87,7 +87,7 @@ async def test_the_printed_address_is_taken_over(fresh: Service) -> None:
     assert fresh.new_password is not None
     answer = await set_up(fresh, token_of(fresh), email=ADMIN_EMAIL)
     assert answer.status == 200
-    (admin,) = await stored(fresh, User)
+    (admin,) = await list_records(fresh, User)
     assert (admin.first_name, admin.role) == ("Mara", Role.super_admin)
     printed = {"email": ADMIN_EMAIL, "password": fresh.new_password.reveal()}
     assert (await Api(fresh).post("/auth/login", printed)).status == 401
@@ -172,7 +172,7 @@ async def test_nobody_registers_where_others_reach_it_while_it_is_open(make_serv
             "your_role": "anonymous",
             "reason": "registration_disabled",
         }
-    assert len(await stored(service, User)) == 1
+    assert len(await list_records(service, User)) == 1
     assert (await set_up(service, token_of(service))).status == 200
     status = 403 if signup == "off" else 201
     assert (await Api(service).post("/auth/register", STRANGER)).status == status
@@ -188,7 +188,7 @@ async def test_of_two_at_once_one_succeeds(fresh: Service) -> None:
     emails = [f"person{number}@halden.example" for number in range(4)]
     answers = await asyncio.gather(*(set_up(fresh, token_of(fresh), email=email) for email in emails))
     assert sorted(answer.status for answer in answers) == [200, 409, 409, 409]
-    assert len(await stored(fresh, User)) == 2
+    assert len(await list_records(fresh, User)) == 2
 
 
 async def test_a_bad_password_or_a_taken_address_does_not_use_up_the_link(fresh: Service) -> None:
@@ -228,7 +228,7 @@ async def test_a_restart_prints_another_link_and_both_work_until_one_is_used(fre
 async def test_restarts_keep_only_the_last_links(fresh: Service) -> None:
     for _ in range(10):
         newest = await issue_link_token(fresh.instance)
-    (row,) = await stored(fresh, InstanceSetup)
+    (row,) = await list_records(fresh, InstanceSetup)
     assert (row.id, len(row.token_hashes)) == (SETUP_ID, 10)
     assert (await set_up(fresh, token_of(fresh))).status == 422
     assert newest is not None
@@ -236,7 +236,7 @@ async def test_restarts_keep_only_the_last_links(fresh: Service) -> None:
 
 
 async def test_the_token_is_stored_as_a_hash(fresh: Service) -> None:
-    (row,) = await stored(fresh, InstanceSetup)
+    (row,) = await list_records(fresh, InstanceSetup)
     assert token_of(fresh) not in str(row)
 
 

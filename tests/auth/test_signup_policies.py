@@ -34,18 +34,18 @@ def refusal(answer) -> tuple[int, str]:
 
 
 @pytest.fixture
-async def pending(make_service):
+async def pending_service(make_service):
     return await make_service(signup="pending")
 
 
 @pytest.fixture
-def people(pending) -> People:
-    return People(pending)
+def people(pending_service) -> People:
+    return People(pending_service)
 
 
 @pytest.fixture
-def api(pending) -> Api:
-    return Api(pending)
+def api(pending_service) -> Api:
+    return Api(pending_service)
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ async def stranger(api) -> Api:
     return session
 
 
-async def test_registering_answers_as_specified_and_sends_the_mail(pending, api) -> None:
+async def test_registering_answers_as_specified_and_sends_the_mail(pending_service, api) -> None:
     answer = await register(api)
     assert {**answer, "id": "", "message": ""} == {
         "id": "",
@@ -68,7 +68,7 @@ async def test_registering_answers_as_specified_and_sends_the_mail(pending, api)
         "message": "",
     }
     assert "approved" in answer["message"]
-    assert link_token(await last_mail(pending, "new@example.com"))
+    assert link_token(await last_mail(pending_service, "new@example.com"))
 
 
 async def test_a_pending_account_sees_only_itself(stranger) -> None:
@@ -87,8 +87,10 @@ async def test_a_pending_account_sees_only_itself(stranger) -> None:
     assert "approve" in answer.json()["error"]["message"]
 
 
-async def test_neither_verifying_nor_refreshing_lets_a_pending_account_in(pending, api, stranger) -> None:
-    token = link_token(await last_mail(pending, "new@example.com"))
+async def test_neither_verifying_nor_refreshing_lets_a_pending_account_in(
+    pending_service, api, stranger
+) -> None:
+    token = link_token(await last_mail(pending_service, "new@example.com"))
     assert (await api.post("/auth/verify-email", {"token": token})).status == 200
     assert refusal(await stranger.get("/api/v1/agents")) == REFUSED
     again, refresh_token = await sign_in(api)
@@ -151,10 +153,10 @@ async def test_pending_accounts_are_listed_for_administrators(people, stranger) 
     assert (await admin.get("/users")).json()["total"] == waiting["total"] + others["total"]
 
 
-async def test_administrators_are_told_and_the_stranger_is_not(pending, people, stranger) -> None:
+async def test_administrators_are_told_and_the_stranger_is_not(pending_service, people, stranger) -> None:
     admin = await people.super_admin()
     viewer = await people.signed_in(Role.viewer)
-    await pending.runner.drain()
+    await pending_service.runner.drain()
     (asked,) = await events(people, "system.user.approval_requested")
     assert asked.data["email"] == "new@example.com"
     (told,) = (await admin.get("/api/v1/notifications")).json()["data"]
@@ -165,36 +167,38 @@ async def test_administrators_are_told_and_the_stranger_is_not(pending, people, 
     assert (await stranger.get("/api/v1/notifications")).json()["data"] == []
 
 
-async def test_a_flood_of_registrations_is_no_flood_of_notifications(pending, people, api, clock) -> None:
+async def test_a_flood_of_registrations_is_no_flood_of_notifications(
+    pending_service, people, api, clock
+) -> None:
     admin = await people.super_admin()
     for number in range(25):
         await register(api, email=f"person{number}@example.com")
-    await pending.runner.drain()
+    await pending_service.runner.drain()
     assert (await admin.get("/api/v1/notifications/unread/count")).json() == {"count": 20}
     clock.advance(3601)
     await register(api, email="late@example.com")
-    await pending.runner.drain()
+    await pending_service.runner.drain()
     admin = await people.super_admin()
     assert (await admin.get("/api/v1/notifications/unread/count")).json() == {"count": 21}
 
 
-async def test_nobody_tells_a_pending_account_anything(pending, people, stranger) -> None:
+async def test_nobody_tells_a_pending_account_anything(pending_service, people, stranger) -> None:
     admin = await people.super_admin()
     body = {"type": "news", "title": "T", "message": "M", "user_ids": [stranger.user.id]}
     await admin.post("/api/v1/notifications", body)
     await admin.post(
         "/api/v1/notifications", {"type": "news", "title": "T", "message": "M", "roles": ["agent_user"]}
     )
-    await pending.runner.drain()
+    await pending_service.runner.drain()
     await admin.post(f"/users/{stranger.user.id}/approve")
     assert (await stranger.get("/api/v1/notifications")).json()["data"] == []
 
 
-async def test_invited_people_are_never_pending(pending, people, api) -> None:
+async def test_invited_people_are_never_pending(pending_service, people, api) -> None:
     admin = await people.super_admin()
     invited = await admin.post("/users/invite", {"email": "new@example.com", "role": "viewer"})
     assert invited.status == 201
-    token = link_token(await last_mail(pending, "new@example.com"))
+    token = link_token(await last_mail(pending_service, "new@example.com"))
     answer = await register(api, invite_token=token)
     assert "approved" not in answer["message"]
     session, _ = await sign_in(api)

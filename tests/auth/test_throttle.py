@@ -17,8 +17,8 @@ async def guess(api: Api, email: str, password: str = WRONG):
     return await api.post("/auth/login", {"email": email, "password": password})
 
 
-async def checked(service, people: People) -> int:
-    """How many guesses reached the hash."""
+async def count_checked_guesses(service, people: People) -> int:
+    """Return the number of guesses that were compared with the hash."""
     await service.runner.drain()
     return len(await events(people, "system.auth.login_failed"))
 
@@ -28,7 +28,7 @@ async def test_the_sixth_guess_is_refused_unseen_even_with_the_right_password(se
     assert [(await guess(api, user.email)).status for _ in range(5)] == [401] * 5
     refused = await guess(api, user.email, PASSWORD)
     assert (refused.status, refused.code) == (429, "rate_limited")
-    assert await checked(service, people) == 5
+    assert await count_checked_guesses(service, people) == 5
 
 
 async def test_a_refusal_describes_the_limit_that_refused(api, people, clock):
@@ -67,7 +67,7 @@ async def test_two_hundred_guesses_at_once_are_five_guesses(service, api, people
     answers = await asyncio.gather(*(guess(api, user.email, f"Guess-{number}") for number in range(200)))
     statuses = [answer.status for answer in answers]
     assert (statuses.count(401), statuses.count(429)) == (5, 195)
-    assert await checked(service, people) == 5
+    assert await count_checked_guesses(service, people) == 5
 
 
 async def test_an_unknown_address_is_throttled_like_a_known_one(api):
@@ -120,7 +120,7 @@ async def test_signing_in_and_changing_the_password_share_one_count(service, peo
     assert (await guess(people.api, me.user.email, PASSWORD)).status == 429
     right = {**change, "current_password": PASSWORD}
     assert (await me.post("/auth/change-password", right)).status == 429
-    assert await checked(service, people) == 5
+    assert await count_checked_guesses(service, people) == 5
 
 
 async def test_a_reset_forgives_the_failed_guesses(service, api, people):
@@ -158,7 +158,7 @@ async def test_one_password_on_ten_thousand_accounts_reaches_a_hundred(make_serv
         )
     statuses = await spray(Api(service), 10_000)
     assert (statuses.count(401), statuses.count(429)) == (100, 9_900)
-    assert await checked(service, people) == 100
+    assert await count_checked_guesses(service, people) == 100
 
 
 async def test_many_people_behind_one_address_may_sign_in(api, people):

@@ -65,7 +65,7 @@ async def test_the_mail_names_the_page_and_shows_the_bare_token(service, token):
 
 
 async def test_a_name_cannot_speak_through_our_mail(service, api):
-    """Whoever registers another's address chooses the names; none of it reaches the mailbox."""
+    """A stranger may register somebody else's address with any name; the mail contains none of it."""
     hostile = {**ADA, "first_name": "<b>Click</b> https://evil.example", "last_name": "evil"}
     await api.post("/auth/register", hostile)
     mail = await last_mail(service, ADA["email"])

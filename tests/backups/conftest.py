@@ -75,7 +75,7 @@ async def upload(person: Api, content: bytes) -> str:
 
 @pytest.fixture
 async def target(filled: Filled, tmp_path: Path, worker_id: str) -> AsyncIterator[Settings]:
-    """Where to restore: an empty folder with the key in it, and an empty database where that is needed."""
+    """The settings to restore with: an empty folder with the key, and an empty database."""
     folder = tmp_path / "restored"
     folder.mkdir()
     (folder / KEY_FILE).write_bytes((filled.settings.data_dir / KEY_FILE).read_bytes())

@@ -1,4 +1,4 @@
-"""What the commands say and how they exit when something is in the way; nothing is left behind."""
+"""Tests of the messages and exit codes of the backup commands when something fails."""
 
 import asyncio
 import errno

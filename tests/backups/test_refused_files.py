@@ -54,7 +54,7 @@ async def test_a_backup_that_is_cut_anywhere_is_refused(plain, tmp_path):
 
 
 async def test_a_changed_byte_is_found_wherever_it_counts(plain, target, tmp_path):
-    """What no sum covers are the modes and the filling of the tar: they decide about nothing."""
+    """No checksum covers the modes and the padding of the tar; they have no effect."""
     content, dice = plain.read_bytes(), random.Random(7)
     with tarfile.open(plain) as tar:
         members = [(member.offset_data, member.size) for member in tar if member.size]

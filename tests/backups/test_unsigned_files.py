@@ -44,7 +44,7 @@ def members_of(file: Path) -> Members:
         return {member.name: tar.extractfile(member).read() for member in tar}  # type: ignore[union-attr]
 
 
-def packed(members: Members) -> bytes:
+def pack_members(members: Members) -> bytes:
     stream = io.BytesIO()
     with tarfile.open(fileobj=stream, mode="w|", format=tarfile.PAX_FORMAT) as tar:
         for name, content in members.items():
@@ -64,7 +64,7 @@ def without_checks(manifest: Any) -> None:
     manifest.update(key_check=None, manifest_check=None)
 
 
-def forged(members: Members, database: bytes) -> Members:
+def forge_database(members: Members, database: bytes) -> Members:
     """Return the backup with another database, its sums corrected and its checks deleted."""
 
     def correct(manifest: Any) -> None:
@@ -76,7 +76,7 @@ def forged(members: Members, database: bytes) -> Members:
     return with_manifest({**members, name: database}, correct)
 
 
-def signed_by_a_stranger(members: Members) -> Members:
+def sign_as_stranger(members: Members) -> Members:
     stranger = RootKey.parse(Secret(OTHER_KEY))
     return {**members, "manifest.json": encode(sign(decode(members["manifest.json"]), stranger))}
 
@@ -87,7 +87,7 @@ async def plain(filled: Filled, tmp_path: Path) -> Path:
     return tmp_path / "plain.tar"
 
 
-def promoted(database: bytes, folder: Path) -> bytes:
+def promote_stranger(database: bytes, folder: Path) -> bytes:
     """Return the SQLite database with an administrator whom nobody made one."""
     file = folder / "promoted.sqlite"
     file.write_bytes(database)
@@ -103,7 +103,9 @@ def promoted(database: bytes, folder: Path) -> bytes:
 async def test_a_changed_database_without_checks_is_refused(plain, target, tmp_path, is_check):
     members = members_of(plain)
     file = tmp_path / "forged.tar"
-    file.write_bytes(packed(forged(members, promoted(members["database.sqlite"], tmp_path))))
+    file.write_bytes(
+        pack_members(forge_database(members, promote_stranger(members["database.sqlite"], tmp_path)))
+    )
     before = sorted(tmp_path.iterdir())
     with pytest.raises(BackupRefused, match="not signed with a master key"):
         await restore(target, file, is_check=is_check)
@@ -130,7 +132,7 @@ async def test_a_changed_database_without_checks_is_refused(plain, target, tmp_p
         (lambda m: with_manifest(m, lambda found: found.update(format=0)), "there is no format 0"),
         (lambda m: with_manifest(m, lambda found: found.update(format=-1)), "there is no format -1"),
         (lambda m: with_manifest(m, lambda found: found["files"].clear()), "manifest .* changed"),
-        (signed_by_a_stranger, "belongs to another master key"),
+        (sign_as_stranger, "belongs to another master key"),
     ],
     ids=[
         "deleted",
@@ -149,7 +151,7 @@ async def test_it_is_refused_before_anything_is_unpacked(plain, target, tmp_path
     """Only the manifest is left of these files, so whatever reads on complains of something else."""
     file = tmp_path / "forged.tar"
     changed = change(members_of(plain))
-    file.write_bytes(packed({"manifest.json": changed["manifest.json"]}))
+    file.write_bytes(pack_members({"manifest.json": changed["manifest.json"]}))
     for is_check in (False, True):
         with pytest.raises(BackupRefused, match=match):
             await restore(target, file, is_check=is_check)
@@ -177,7 +179,9 @@ async def test_what_the_signed_manifest_does_not_name_is_refused_even_if_unsigne
 
 async def test_a_manifest_of_ours_that_was_changed_is_refused_even_if_unsigned(plain, target, tmp_path):
     file = tmp_path / "changed.tar"
-    file.write_bytes(packed(with_manifest(members_of(plain), lambda found: found.update(revision="0001"))))
+    file.write_bytes(
+        pack_members(with_manifest(members_of(plain), lambda found: found.update(revision="0001")))
+    )
     with pytest.raises(BackupRefused, match="manifest of the backup was changed"):
         await restore(target, file, is_unsigned=True)
 
@@ -207,7 +211,7 @@ def environment_of(settings: Settings) -> dict[str, str]:
     return {**inherited, **{name: value for name, value in named.items() if value}}
 
 
-async def said(settings: Settings, *arguments: str | Path, code: int = 0) -> str:
+async def run_command(settings: Settings, *arguments: str | Path, code: int = 0) -> str:
     """Run a command and return everything it prints."""
     ran = await asyncio.to_thread(
         subprocess.run,
@@ -226,32 +230,34 @@ async def said(settings: Settings, *arguments: str | Path, code: int = 0) -> str
 @pytest.mark.campaign
 async def test_the_commands_say_what_was_compared(plain, target, tmp_path):
     """`intact` is said only of what a key has vouched for."""
-    text = await said(target, "backup", "verify", plain)
+    text = await run_command(target, "backup", "verify", plain)
     assert ": intact, " in text
     assert "belongs to the master key of this instance" in text
     unsigned = tmp_path / "unsigned.tar"
-    unsigned.write_bytes(packed(with_manifest(members_of(plain), without_checks)))
+    unsigned.write_bytes(pack_members(with_manifest(members_of(plain), without_checks)))
     keyless = replace(target, data_dir=tmp_path / "nowhere")
     for text in (
-        await said(keyless, "backup", "verify", plain),
-        await said(target, "backup", "verify", unsigned, "--unsigned"),
-        await said(target, "restore", unsigned, "--check", "--without-key"),
-        await said(target, "restore", unsigned, "--check", "--unsigned", "--yes"),
+        await run_command(keyless, "backup", "verify", plain),
+        await run_command(target, "backup", "verify", unsigned, "--unsigned"),
+        await run_command(target, "restore", unsigned, "--check", "--without-key"),
+        await run_command(target, "restore", unsigned, "--check", "--unsigned", "--yes"),
     ):
         assert "nothing was compared with a master key" in text
         assert ": intact" not in text
-    assert "not signed with a master key" in await said(target, "backup", "verify", unsigned, code=3)
-    assert "not signed with a master key" in await said(target, "restore", unsigned, "--check", code=3)
-    refused = await said(target, "restore", unsigned, "--check", "--unsigned", code=2)
+    assert "not signed with a master key" in await run_command(target, "backup", "verify", unsigned, code=3)
+    assert "not signed with a master key" in await run_command(target, "restore", unsigned, "--check", code=3)
+    refused = await run_command(target, "restore", unsigned, "--check", "--unsigned", code=2)
     assert "where nobody can answer, add --yes" in refused
-    assert "--unsigned is for verify" in await said(target, "backup", tmp_path / "x", "--unsigned", code=2)
+    assert "--unsigned is for verify" in await run_command(
+        target, "backup", tmp_path / "x", "--unsigned", code=2
+    )
 
 
 @only_sqlite
 @pytest.mark.parametrize(("answer", "is_restored"), [("y\n", True), ("n\n", False)])
 async def test_a_terminal_is_asked(plain, target, tmp_path, answer, is_restored):
     file = tmp_path / "unsigned.tar"
-    file.write_bytes(packed(with_manifest(members_of(plain), without_checks)))
+    file.write_bytes(pack_members(with_manifest(members_of(plain), without_checks)))
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
         (sys.executable, "-m", "retinue.cli", "restore", str(file), "--unsigned"),
@@ -313,7 +319,7 @@ async def test_a_changed_dump_runs_nothing(filled, target: Settings, tmp_path, s
     assert marker.exists(), "the command would run"
     marker.unlink()
     file = tmp_path / "forged.tar"
-    file.write_bytes(packed(forged(members, evil)))
+    file.write_bytes(pack_members(forge_database(members, evil)))
     for is_check in (True, False):
         with pytest.raises(BackupRefused, match="not signed with a master key"):
             await restore(target, file, is_check=is_check)

@@ -17,7 +17,7 @@ PATIENCE_MS = 60_000
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What a browser shows does not depend on the database; `make test` takes the main journeys."""
+    """Runs browser tests on one database only; `make test` runs the main journeys."""
     reason = (
         "Chromium is not installed (Debian: apt-get install chromium); what a browser shows is not tested"
     )

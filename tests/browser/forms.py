@@ -1,4 +1,4 @@
-"""What people do on a form's page, and what a program can say about the page."""
+"""Actions of people on a form's page, and checks of the page."""
 
 from functools import cache
 from importlib import resources
@@ -62,18 +62,18 @@ async def send(page: Any) -> None:
     await page.get_by_role("button", name="Send", exact=True).click()
 
 
-async def is_thanked(page: Any, text: str = THANKS) -> None:
+async def wait_for_thanks(page: Any, text: str = THANKS) -> None:
     await page.get_by_text(text).wait_for()
 
 
 async def lose_the_answer(route: Any) -> None:
-    """The server has done it, and the browser never learns of it."""
+    """Let the server handle the request, and drop its answer."""
     await route.fetch()
     await route.abort()
 
 
 async def problems(page: Any) -> dict[str, str]:
-    """What the page says is wrong, by the label of the field."""
+    """Return the message of each invalid field, by the label of the field."""
     shown = page.locator(".field.wrong")
     found = {}
     for at in range(await shown.count()):
@@ -84,7 +84,7 @@ async def problems(page: Any) -> dict[str, str]:
 
 
 async def violations(page: Any) -> list[str]:
-    """What axe finds against WCAG 2.2, levels A and AA."""
+    """Return the violations of WCAG 2.2, levels A and AA, that axe finds."""
     await page.evaluate(_axe())
     run = "axe.run(document, { runOnly: { type: 'tag', values: %s } })" % _LEVELS  # noqa: UP031  braces
     found = await page.evaluate(run)

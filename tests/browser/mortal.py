@@ -16,10 +16,10 @@ WORDS = [f"word{n} " for n in range(80)]
 _CHUNK = {"id": "c", "object": "chat.completion.chunk", "model": "m"}
 
 
-def speaking(
+def speak_and_wait(
     words: Sequence[str], gate: asyncio.Event | None = None, *, is_cut: bool = False
 ) -> Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]:
-    """A provider that says these words, waits for the gate, and then either finishes or hangs up."""
+    """Return a provider that says these words, waits for the gate, and then finishes or hangs up."""
 
     async def speak(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(STREAM_HEAD)
@@ -71,7 +71,7 @@ class Cable:
 
 
 @asynccontextmanager
-async def cabled(site: Site) -> AsyncIterator[tuple[Site, Cable]]:
+async def connect_by_cable(site: Site) -> AsyncIterator[tuple[Site, Cable]]:
     """Yield the site as it is seen through a cable."""
     cable = Cable(site)
     await cable.plug_in()

@@ -49,7 +49,7 @@ class Site:
         return f"{self.url}/f/{form['slug']}{query}"
 
     async def submissions(self, form: dict[str, Any]) -> list[dict[str, Any]]:
-        """The newest first."""
+        """Return the submissions, newest first."""
         return (await self.call("GET", f"{FORMS}/{form['id']}/submissions"))["data"]
 
     async def submit(self, form: dict[str, Any], data: dict[str, Any]) -> tuple[int, Any]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.browser.forms import EVERY_TYPE, is_thanked, send, violations
+from tests.browser.forms import EVERY_TYPE, send, violations, wait_for_thanks
 
 FOCUSED = """(() => {
   const element = document.querySelector("retinue-form").shadowRoot.activeElement;
@@ -60,7 +60,7 @@ async def test_the_whole_form_is_filled_in_with_the_keyboard_alone(site, page):
             await page.keyboard.press(key)
         assert await page.evaluate(FOCUSED) == label
     await page.keyboard.press("Enter")
-    await is_thanked(page)
+    await wait_for_thanks(page)
     focused = "document.querySelector('retinue-form').shadowRoot.activeElement.getAttribute('role')"
     assert await page.evaluate(focused) == "status"
     assert await violations(page) == []

@@ -7,7 +7,7 @@ from importlib import resources
 import pytest
 
 from retinue.kit.schema.fields import Fields
-from tests.browser.forms import NAME, is_thanked, problems, send
+from tests.browser.forms import NAME, problems, send, wait_for_thanks
 
 OPERATORS = (
     "equals", "not_equals", "contains", "not_contains", "greater_than", "less_than", "greater_or_equal",
@@ -94,7 +94,7 @@ async def test_what_is_typed_is_judged_as_the_api_judges_it(site, page, turns):
                 await page.get_by_label(one, exact=True).fill("")
             await send(page)
             await site.submit(form, {one: text for one, text in typed.items() if one not in wrong})
-        await is_thanked(page)
+        await wait_for_thanks(page)
         through_api, through_page = [kept["data"] for kept in (await site.submissions(form))[:2]]
         assert through_page == through_api
         await page.goto(site.page_of(form, "?preview=1"))
@@ -125,7 +125,7 @@ async def test_a_moment_is_meant_where_the_visitor_is(site, page):
             await send(page)
             status, answer = await site.submit(form, {"x": meant})
             if status == 201:
-                await is_thanked(page)
+                await wait_for_thanks(page)
                 assert [kept["data"]["x"] for kept in (await site.submissions(form))[:2]] == [meant, meant]
             else:
                 (wrong,) = answer["error"]["details"]["errors"]

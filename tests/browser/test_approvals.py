@@ -8,7 +8,7 @@ from retinue.approvals.types import Requester
 from retinue.users.models import User
 from tests.browser.forms import violations
 from tests.browser.site import Site
-from tests.e2e.chatting import opened
+from tests.e2e.chatting import open_database
 from tests.factories.approvals import some_approval, some_link
 
 FIELDS = (
@@ -23,7 +23,7 @@ FIELDS = (
 
 async def link_to_approval(site: Site, **more: Any) -> tuple[str, str]:
     """The id of something that waits for the administrator, and the address in the mail."""
-    async with opened(site.server) as ctx:
+    async with open_database(site.server) as ctx:
         admin = await ctx.system("test").find(User, email="admin@example.com")
         assert admin is not None
         ctx.bind_tenant(admin.tenant_id)
@@ -78,7 +78,7 @@ async def test_a_link_that_is_no_good_says_so_on_a_page(site: Site, page: Any) -
 async def test_who_asks_why_and_for_what_is_shown_and_editable_fields_are_editable(
     site: Site, page: Any
 ) -> None:
-    async with opened(site.server) as ctx:
+    async with open_database(site.server) as ctx:
         admin = await ctx.system("test").find(User, email="admin@example.com")
         assert admin is not None
     id, url = await link_to_approval(

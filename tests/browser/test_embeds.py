@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.browser.forms import EVERY_TYPE, NAME, is_thanked, send, violations
+from tests.browser.forms import EVERY_TYPE, NAME, send, violations, wait_for_thanks
 
 PAPER = next(one for one in EVERY_TYPE if one.get("id") == "paper")
 
@@ -32,7 +32,7 @@ async def test_the_script_puts_the_form_where_it_stands_in_a_strict_page_of_anot
         "addEventListener('retinue-submitted', ({ detail }) => { window.heard = detail.submissionId; })"
     )
     await send(page)
-    await is_thanked(page)
+    await wait_for_thanks(page)
     (kept,) = await site.submissions(form)
     assert kept["data"]["name"] == "Ada"
     assert kept["data"]["ref"] == "mail"

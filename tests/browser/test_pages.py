@@ -6,7 +6,7 @@ import re
 import pytest
 from playwright.async_api import expect
 
-from tests.browser.forms import EVERY_TYPE, NAME, is_thanked, lose_the_answer, problems, send, violations
+from tests.browser.forms import EVERY_TYPE, NAME, lose_the_answer, problems, send, violations, wait_for_thanks
 
 
 @pytest.mark.journey
@@ -39,7 +39,7 @@ async def test_every_type_of_field_is_filled_in_and_kept_as_it_was_meant(site, p
     await draw_on(page)
     await page.get_by_label("I agree").check()
     await send(page)
-    await is_thanked(page, "We will call you.")
+    await wait_for_thanks(page, "We will call you.")
     (kept,) = await site.submissions(form)
     answers, (file,) = kept["data"], kept["files"]
     assert re.fullmatch("data:image/png;base64,.{400,}", answers.pop("sign"))
@@ -111,7 +111,7 @@ async def test_what_the_server_refuses_is_shown_at_its_field_and_can_be_put_righ
     await page.get_by_label("E-mail").fill("ada@example.com")
     await page.get_by_label("I agree").check()
     await send(page)
-    await is_thanked(page)
+    await wait_for_thanks(page)
     (kept,) = await site.submissions(form)
     assert kept["data"] == {
         "name": "Ada", "email": "ada@example.com", "pay": "card", "count": 3, "ref": "none", "ok": True,
@@ -143,7 +143,7 @@ async def test_answers_are_saved_when_asked_to_and_found_again_by_the_link(site,
     await page.get_by_label("E-mail").fill("ada@example.com")
     await page.get_by_label("I agree").check()
     await send(page)
-    await is_thanked(page)
+    await wait_for_thanks(page)
     (kept,) = await site.submissions(form)
     assert kept["data"].keys() >= {"name", "toppings", "day", "moment", "loud", "sign"}
     seen = await site.analytics(form)
@@ -191,7 +191,7 @@ async def test_the_traps_for_programs_do_not_bother_people(site, page):
     focused = "document.querySelector('retinue-form').shadowRoot.activeElement.textContent"
     assert await page.evaluate(focused) == "Send"
     await page.keyboard.press("Enter")
-    await is_thanked(page)
+    await wait_for_thanks(page)
     assert [kept["data"] for kept in await site.submissions(form)] == [{"name": "Ada"}]
     await page.goto(site.page_of(form))
     await page.get_by_label("Name").fill("Bot")
@@ -200,7 +200,7 @@ async def test_the_traps_for_programs_do_not_bother_people(site, page):
     assert (clipped["width"], clipped["height"]) == (1, 1)
     await trap.evaluate("(input) => { input.value = 'https://spam.example'; }")
     await send(page)
-    await is_thanked(page)
+    await wait_for_thanks(page)
     assert len(await site.submissions(form)) == 1
 
 
@@ -212,7 +212,7 @@ async def test_who_is_too_fast_is_told_so_and_may_send_again(site, page):
     await page.get_by_text("the form was filled in too fast").wait_for()
     await site.call("PUT", f"/api/v1/forms/{form['id']}", {"settings": {"spam": {"min_seconds": 0.1}}})
     await send(page)
-    await is_thanked(page)
+    await wait_for_thanks(page)
 
 
 async def test_a_form_that_was_open_for_days_is_sent_all_the_same(site, page):
@@ -221,7 +221,7 @@ async def test_a_form_that_was_open_for_days_is_sent_all_the_same(site, page):
     await page.get_by_label("Name").fill("Ada")
     await page.evaluate("document.querySelector('retinue-form').view.fetchToken('1.1.old')")
     await send(page)
-    await is_thanked(page)
+    await wait_for_thanks(page)
     seen = await site.analytics(form)
     assert (seen["total_views"], seen["total_submissions"]) == (1, 1)
 
@@ -235,7 +235,7 @@ async def test_where_no_answer_came_sending_again_keeps_one(site, page):
     await page.get_by_text("The server cannot be reached at this moment. Try again.").wait_for()
     assert await page.get_by_label("Name").input_value() == "Ada"
     await send(page)
-    await is_thanked(page)
+    await wait_for_thanks(page)
     assert len(await site.submissions(form)) == 1
 
 
@@ -268,7 +268,7 @@ async def test_a_table_offers_its_rows_and_is_searched(site, page):
     assert await page.get_by_label("Book 149").is_checked()
     await page.get_by_label("Why").fill("It is the last.")
     await send(page)
-    await is_thanked(page)
+    await wait_for_thanks(page)
     (kept,) = await site.submissions(form)
     assert kept["data"] == {"one": 148, "many": [149, 77], "why": "It is the last."}
 
@@ -292,7 +292,7 @@ async def test_a_file_that_is_refused_says_why_and_one_that_is_removed_is_not_se
         await page.get_by_role("button", name=f"Remove {name}").wait_for()
     await page.get_by_role("button", name="Remove d.txt").click()
     await send(page)
-    await is_thanked(page)
+    await wait_for_thanks(page)
     (kept,) = await site.submissions(form)
     assert sorted(file["filename"] for file in kept["files"]) == ["c.txt", "e.txt"]
 

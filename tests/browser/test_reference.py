@@ -8,7 +8,7 @@ from playwright.async_api import expect
 
 
 async def open_kind(page: Any, kind: str) -> Any:
-    """The unfolded kind of the last list of kinds in the body."""
+    """Open this kind of the last list of kinds in the body; return its part of the page."""
     name = page.locator(f'code.name:text-is("{kind}")')
     folded = page.locator(".kinds").last.locator("details", has=page.locator("summary", has=name)).first
     await folded.locator("summary").first.click()

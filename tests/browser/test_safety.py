@@ -1,8 +1,8 @@
-"""Whatever someone writes into a form stays text: on the page, in other pages, and when it comes back."""
+"""Tests that text of a form or a visitor stays text: on the page, in other pages, and in answers."""
 
 from itertools import cycle
 
-from tests.browser.forms import is_thanked, send
+from tests.browser.forms import send, wait_for_thanks
 from tests.browser.payloads import PAYLOADS, RUN, assert_nothing_ran
 
 
@@ -85,7 +85,7 @@ async def test_no_answer_runs_when_it_comes_back(site, page):
     await page.get_by_label("Q 3.").and_(page.locator("input")).wait_for()
     await assert_nothing_ran(page, has_logo=False)
     await send(page)
-    await is_thanked(page)
+    await wait_for_thanks(page)
     for session in ("<script>window.top.ran=1</script>", "../../../auth/login", "x" * 40):
         await page.goto(site.page_of(form, f"?session={session}"))
         await page.get_by_role("button", name="Send", exact=True).wait_for()
@@ -102,4 +102,4 @@ async def test_a_file_is_called_what_it_likes(site, page):
     await page.get_by_text("8 bytes").wait_for()
     await assert_nothing_ran(page, has_logo=False)
     await send(page)
-    await is_thanked(page)
+    await wait_for_thanks(page)

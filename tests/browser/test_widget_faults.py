@@ -6,13 +6,13 @@ from playwright.async_api import expect
 
 from tests.adapters.llm_server import provider_server, refusing
 from tests.browser.forms import violations
-from tests.browser.mortal import RECOVERY_MS, WORDS, cabled, kill, mortal_site, speaking
+from tests.browser.mortal import RECOVERY_MS, WORDS, connect_by_cable, kill, mortal_site, speak_and_wait
 from tests.browser.site import Site
 from tests.browser.widgets import widget_tag
 
 
-async def shown(site: Site, other_site, page, provider, name: str) -> None:
-    """Open a page of another site with the widget, and the widget."""
+async def open_widget(site: Site, other_site, page, provider, name: str) -> None:
+    """Open a page of another site, and the widget in it."""
     tag = await widget_tag(site, provider)
     await page.goto(other_site.publish(name, tag))
     await page.get_by_role("button", name="Open Help desk").click()
@@ -25,7 +25,7 @@ async def say(page, text: str) -> None:
 
 async def test_a_message_to_a_service_that_is_gone_is_put_back_and_sent_once_more(tmp_path, other_site, page):
     async with mortal_site(tmp_path) as site, provider_server() as provider:
-        await shown(site, other_site, page, provider, "gone")
+        await open_widget(site, other_site, page, provider, "gone")
         log, field = page.get_by_role("log"), page.get_by_label("Ask away")
         await kill(site)
         await say(page, "Where is it?")
@@ -60,10 +60,10 @@ async def test_a_message_to_a_service_that_is_gone_is_put_back_and_sent_once_mor
 
 
 async def test_a_reply_that_ended_while_the_connection_was_broken_is_shown(site, other_site, page):
-    async with provider_server() as provider, cabled(site) as (outside, cable):
-        await shown(outside, other_site, page, provider, "broken")
+    async with provider_server() as provider, connect_by_cable(site) as (outside, cable):
+        await open_widget(outside, other_site, page, provider, "broken")
         gate = asyncio.Event()
-        provider.fails(speaking(WORDS, gate))
+        provider.fails(speak_and_wait(WORDS, gate))
         await say(page, "Count")
         log = page.get_by_role("log")
         await log.get_by_text("word0 word1").wait_for()
@@ -80,8 +80,8 @@ async def test_a_reply_that_ended_while_the_connection_was_broken_is_shown(site,
 
 async def test_half_a_reply_stays_and_says_that_it_was_cut_off(tmp_path, other_site, page):
     async with mortal_site(tmp_path) as site, provider_server() as provider:
-        await shown(site, other_site, page, provider, "half")
-        provider.fails(speaking(WORDS, asyncio.Event()))
+        await open_widget(site, other_site, page, provider, "half")
+        provider.fails(speak_and_wait(WORDS, asyncio.Event()))
         await say(page, "Count")
         log = page.get_by_role("log")
         await log.get_by_text("word0 word1").wait_for()
@@ -101,8 +101,8 @@ async def test_half_a_reply_of_a_provider_that_breaks_off_reads_the_same_after_a
     site, other_site, page
 ):
     async with provider_server() as provider:
-        await shown(site, other_site, page, provider, "cut")
-        provider.fails(speaking(WORDS, is_cut=True))
+        await open_widget(site, other_site, page, provider, "cut")
+        provider.fails(speak_and_wait(WORDS, is_cut=True))
         await say(page, "Count")
         log = page.get_by_role("log")
         for _ in range(2):
@@ -125,7 +125,7 @@ async def test_half_a_reply_of_a_provider_that_breaks_off_reads_the_same_after_a
 
 async def test_a_question_that_its_provider_refused_stays_in_the_conversation_alone(site, other_site, page):
     async with provider_server() as provider:
-        await shown(site, other_site, page, provider, "refused")
+        await open_widget(site, other_site, page, provider, "refused")
         provider.fails(*[refusing(500)] * 8)
         await say(page, "Where is it?")
         log, field = page.get_by_role("log"), page.get_by_label("Ask away")
@@ -149,7 +149,7 @@ async def test_a_question_that_its_provider_refused_stays_in_the_conversation_al
 
 async def test_files_that_are_not_sent_survive_a_reload_before_the_history_is_there(site, other_site, page):
     async with provider_server() as provider:
-        await shown(site, other_site, page, provider, "unsent")
+        await open_widget(site, other_site, page, provider, "unsent")
         tray = page.locator("retinue-chat .tray")
         note = {"name": "note.txt", "mimeType": "text/plain", "buffer": b"Order 7 is late."}
         await page.locator("retinue-chat input[type=file]").set_input_files([note])
@@ -168,7 +168,7 @@ async def test_files_that_are_not_sent_survive_a_reload_before_the_history_is_th
 
 async def test_a_message_that_the_service_has_is_not_kept_as_unsent(site, other_site, page):
     async with provider_server() as provider:
-        await shown(site, other_site, page, provider, "asked")
+        await open_widget(site, other_site, page, provider, "asked")
         provider.says("On its way.")
         is_answered = asyncio.Event()
 
@@ -189,7 +189,7 @@ async def test_a_message_that_the_service_has_is_not_kept_as_unsent(site, other_
 
 async def test_visitors_of_an_agent_without_a_budget_read_that_it_cannot_answer_now(site, other_site, page):
     async with provider_server() as provider:
-        await shown(site, other_site, page, provider, "spent")
+        await open_widget(site, other_site, page, provider, "spent")
         agents = await site.call("GET", "/api/v1/agents?search=Clerk&sort=-created_at")
         scope = {"type": "agent", "id": agents["data"][0]["id"]}
         budget = {"scope": scope, "period": "month", "limit_tokens": 1, "action": "block"}

@@ -12,7 +12,7 @@ from tests.adapters.llm_replies import Call
 from tests.adapters.llm_server import KEY, ProviderServer, provider_server
 from tests.browser.forms import violations
 from tests.browser.site import OtherSite, Site
-from tests.e2e.chatting import opened
+from tests.e2e.chatting import open_database
 from tests.tools.servers.rest_api import rest_api
 
 
@@ -98,7 +98,7 @@ async def test_an_approval_a_reload_and_a_source(
 
 async def _cite(site: Site, conversation_id: str) -> None:
     """Give the last reply sources, as knowledge would have."""
-    async with opened(site.server) as ctx:
+    async with open_database(site.server) as ctx:
         system = ctx.system("test")
         reply = (await system.all(Message, conversation_id=conversation_id, order_by=("-position",)))[0]
         assert reply.details is not None

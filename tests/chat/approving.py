@@ -1,4 +1,4 @@
-"""An agent with a tool that nobody may call without approval, whoever talks to it, and who decides."""
+"""An agent with a tool that needs an approval, the people who talk to it, and the approvers."""
 
 from collections import defaultdict, deque
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ class Desk:
         return await reply_to(api or self.admin, self.agent, message, **more)
 
     async def accept(self) -> Json:
-        """A turn that nobody waits for, as far as it comes by itself."""
+        """Start a turn in the background and run it as far as it goes without a decision."""
         answer = await self.admin.post(path_of(self.agent, "/async"), {"message": "Do it"})
         assert answer.status == 202, answer
         await self.work()
@@ -62,14 +62,14 @@ class Desk:
         await self.service.runner.drain()
 
     async def approve_all(self, reply: Json) -> Json:
-        """Agree to whatever a reply waits for; the reply after that."""
+        """Approve everything that a reply waits for; return the reply after that."""
         for approval_id in questions_of(reply["tool_calls"]):
             assert (await self.approve(approval_id)).status == 200
         await self.work()
         return await self.last_message(reply)
 
     async def let_time_pass(self, clock: ManualClock) -> None:
-        """So much that nobody can decide any more."""
+        """Let enough time pass for all approvals to expire."""
         clock.advance(THREE_DAYS_S + 60)
         async with self.people.context() as ctx:
             await expire_approvals(ctx.detached())
@@ -107,13 +107,13 @@ class Cast:
         self._lines[agent["system_prompt"]].append(Reply(text, calls, **rest))
 
     def requests_of(self, agent: Json) -> list[Json]:
-        """What its model was asked, and told with it."""
+        """Return the requests to the model of this agent."""
         return [
             one.json for one in self._desk.provider.requests if _prompt(one.json) == agent["system_prompt"]
         ]
 
     def told(self, agent: Json) -> str:
-        """The last message that its model read."""
+        """Return the last message that the model of this agent read."""
         return str(self.requests_of(agent)[-1]["messages"][-1]["content"])
 
     def _next_line(self, heard: str) -> Reply:
@@ -137,6 +137,6 @@ def questions_of(tool_calls: list[Json]) -> list[str]:
     return [call["approval_id"] for call in waiting if call["approval_id"] is not None]
 
 
-def told_of(tool_calls: list[Json]) -> list[tuple[str, str]]:
-    """Which call came to what, in their order."""
+def call_statuses(tool_calls: list[Json]) -> list[tuple[str, str]]:
+    """Return the id and the status of each tool call, in their order."""
     return [(call["id"], call["status"]) for call in tool_calls]

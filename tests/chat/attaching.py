@@ -77,7 +77,7 @@ def texts_of(message: Json) -> str:
 
 
 def as_read(request: Json) -> str:
-    """A request in the order in which a provider reads it, without what it does not read."""
+    """Return a request in the order in which a provider reads it, without fields it does not read."""
     system = [request["system"]] if "system" in request else []
     text = msgspec.json.encode([request.get("tools", []), system, list(request["messages"])]).decode()
     return text.replace(',"cache_control":{"type":"ephemeral"}', "")

@@ -1,4 +1,4 @@
-"""What the contract tests know of chat."""
+"""Objects and calls of chat for the contract tests."""
 
 from retinue.agents.models import Agent
 from retinue.chat.models import ChatJob, Conversation, ConversationFile, FileDerivative, Message
@@ -25,7 +25,7 @@ CONTRACT = DomainContract(
 _GREETING = {"message": "Hello", "context": {"page": "/prices"}}
 
 
-async def _answering(scene: Scene) -> dict[str, str]:
+async def _create_answering_agent(scene: Scene) -> dict[str, str]:
     """An agent whose model answers."""
     await add_key_for(scene.me, scene.provider, models=["test-model"])
     agent = await make_agent(scene.me, primary_model="openai_compatible/test-model")
@@ -39,23 +39,23 @@ async def _talk(scene: Scene) -> Talk:
 
 @CONTRACT.writes("provider_keys.last_used_at", conversations=1, messages=2)
 async def chat(scene: Scene) -> Call:
-    return Call(scene.me, _GREETING, await _answering(scene))
+    return Call(scene.me, _GREETING, await _create_answering_agent(scene))
 
 
 @CONTRACT.writes("provider_keys.last_used_at", conversations=1, messages=2)
 async def chat_stream(scene: Scene) -> Call:
-    return Call(scene.me, _GREETING, await _answering(scene))
+    return Call(scene.me, _GREETING, await _create_answering_agent(scene))
 
 
 @CONTRACT.writes(conversations=1, messages=1, chat_jobs=1)
 async def chat_async(scene: Scene) -> Call:
-    return Call(scene.me, _GREETING, await _answering(scene))
+    return Call(scene.me, _GREETING, await _create_answering_agent(scene))
 
 
 @CONTRACT.writes("provider_keys.last_used_at")
 async def chat_tts(scene: Scene) -> Call:
     await add_key_for(scene.me, scene.provider, provider="mistral", models=["speaks"])
-    return Call(scene.me, {"text": "Hello."}, await _answering(scene))
+    return Call(scene.me, {"text": "Hello."}, await _create_answering_agent(scene))
 
 
 @CONTRACT.writes("conversations.title conversations.updated_at")

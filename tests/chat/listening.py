@@ -58,12 +58,12 @@ class Listener:
 
 
 def turns_of(service: Service) -> list[LiveTurns]:
-    """Those that go on, in each process."""
+    """Return the running turns of each process."""
     return [instance.states[LiveTurns] for instance in instances_of(service)]
 
 
-async def until_quiet(service: Service) -> None:
-    """Until no turn goes on."""
+async def wait_until_quiet(service: Service) -> None:
+    """Wait until no turn is running."""
     async with asyncio.timeout(10):
         while any(len(turns) for turns in turns_of(service)):
             await asyncio.sleep(0.01)

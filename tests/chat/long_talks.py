@@ -21,7 +21,7 @@ FILLING = "The quick brown fox jumps over the lazy dog. " * 8
 
 
 def usage_of(provider: ProviderServer, text: str, share: float = 0.25) -> Json:
-    """What a provider counts: a token for each four characters that it was sent."""
+    """Return the usage that a provider reports: a token for each four characters of the request."""
     prompt, written = int(len(provider.last.body) * share), max(1, int(len(text) * share))
     if "anthropic-version" in provider.last.headers:
         return {"input_tokens": prompt, "output_tokens": written}
@@ -93,7 +93,7 @@ def text_of(message: Json) -> str:
 
 
 def tokens_in(request: Json) -> int:
-    """A token for each four characters, and four for each message."""
+    """Count a token for each four characters, and four for each message."""
     characters = len(msgspec.json.encode(request.get("tools", []))) + len(str(request.get("system", "")))
     for message in request["messages"]:
         calls = message.get("tool_calls", [])
@@ -106,7 +106,7 @@ def functions_of(request: Json) -> list[str]:
 
 
 def as_read(request: Json) -> str:
-    """A request in the order in which a provider reads it, without its marks for the cache."""
+    """Return a request in the order in which a provider reads it, without its marks for the cache."""
     text = msgspec.json.encode(
         [request.get("tools", []), request.get("system"), request["messages"]]
     ).decode()
@@ -114,7 +114,7 @@ def as_read(request: Json) -> str:
 
 
 def shares(requests: list[Json]) -> list[float]:
-    """How much of each request the next one begins with."""
+    """Return the share of each request that the next one begins with."""
     return [_common(one, two) / len(one) for one, two in pairwise(map(as_read, requests))]
 
 

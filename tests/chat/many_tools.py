@@ -80,7 +80,9 @@ def search(query: str, **more: Any) -> Call:
     return Call("tool_search", msgspec.json.encode({"query": query, **more}).decode(), "call_find")
 
 
-async def found_by(admin: Api, agent: Json, provider: ProviderServer, query: str, **more: Any) -> list[str]:
+async def search_functions(
+    admin: Api, agent: Json, provider: ProviderServer, query: str, **more: Any
+) -> list[str]:
     provider.says("", search(query, **more))
     provider.says("Found.")
     reply = await reply_to(admin, agent)

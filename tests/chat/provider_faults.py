@@ -1,4 +1,4 @@
-"""How a provider can misbehave, each in one piece and as a stream, and what a client is then told."""
+"""Faults of a provider, as a whole answer and as a stream, and the error that a client gets."""
 
 import asyncio
 from dataclasses import dataclass
@@ -22,14 +22,14 @@ HTML = b"<!doctype html><html><body>502 Bad Gateway</body></html>"
 
 
 def whole(content: bytes, *, length: int | None = None, kind: str = "application/json") -> bytes:
-    """An answer in one piece; `length` lies about how much of it there is."""
+    """Return an answer in one piece; `length` overrides its Content-Length."""
     size = len(content) if length is None else length
     head = f"HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\nContent-Length: {size}\r\nConnection: close\r\n\r\n"
     return head.encode() + content
 
 
-def spoken(text: str, **more: object) -> bytes:
-    """A completion with this text."""
+def completion_body(text: str, **more: object) -> bytes:
+    """Return a completion with this text."""
     choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
     return msgspec.json.encode({"model": "test-model", "choices": [choice], **more})
 
@@ -39,8 +39,8 @@ def delta(text: str, finish: str | None = None) -> bytes:
     return b"data: " + msgspec.json.encode({"choices": [choice]}) + b"\n\n"
 
 
-def begun(*pieces: bytes) -> bytes:
-    """A stream up to here, without its end."""
+def unfinished_stream(*pieces: bytes) -> bytes:
+    """Return a stream with these pieces, without its end."""
     return b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n" + b"".join(pieces)
 
 
@@ -62,62 +62,64 @@ class Case:
         return self.code == "model_timeout"
 
 
-def refused(status: int, requests: int = 3, **headers: str) -> Case:
+def refusal_case(status: int, requests: int = 3, **headers: str) -> Case:
     fault = refusing(status, {"error": {"message": "no"}}, **headers)
     return Case(fault, fault, requests=requests, stream_requests=requests)
 
 
-def garbled(content: bytes, stream: bytes | None = None) -> Case:
-    """An answer that is not what the protocol says; asking again would not help."""
+def garbled_case(content: bytes, stream: bytes | None = None) -> Case:
+    """Return a case whose answer breaks the protocol; asking again would not help."""
     return Case(
         sending(whole(content)), streaming(*([content] if stream is None else [stream] if stream else []))
     )
 
 
 FAULTS = {
-    "429": refused(429),
-    "429 with a pause": refused(429, Retry_After="0"),
-    "429 with a pause of 30 years": refused(429, requests=1, Retry_After="1000000000"),
-    "500": refused(500),
-    "502": refused(502),
-    "503": refused(503),
-    "504": refused(504),
+    "429": refusal_case(429),
+    "429 with a pause": refusal_case(429, Retry_After="0"),
+    "429 with a pause of 30 years": refusal_case(429, requests=1, Retry_After="1000000000"),
+    "500": refusal_case(500),
+    "502": refusal_case(502),
+    "503": refusal_case(503),
+    "504": refusal_case(504),
     "a reset before anything": Case(resetting(), resetting(), requests=3, stream_requests=3),
     "a reset after a token": Case(
-        resetting(whole(spoken("One "), length=5000)),
-        resetting(begun(delta("One "))),
+        resetting(whole(completion_body("One "), length=5000)),
+        resetting(unfinished_stream(delta("One "))),
         requests=3,
         heard="One ",
     ),
     "silence": Case(hanging(), hanging(), code="model_timeout", status=504),
     "silence after a token": Case(
-        hanging(whole(spoken("One "), length=5000)),
-        hanging(begun(delta("One "))),
+        hanging(whole(completion_body("One "), length=5000)),
+        hanging(unfinished_stream(delta("One "))),
         code="model_timeout",
         status=504,
         heard="One ",
     ),
     "HTML": Case(sending(whole(HTML, kind="text/html")), sending(whole(HTML, kind="text/html"))),
     "HTML as JSON": Case(sending(whole(HTML)), sending(whole(HTML))),
-    "no JSON": garbled(b'{"choices": [', b'data: {"choices": [}\n\n'),
-    "JSON of another shape": garbled(b'{"choices": {"a": 1}}', b'data: {"choices": {"a": 1}}\n\n'),
-    "levels without end": garbled(b"[" * 100_000, b"data: " + b"[" * 100_000 + b"\n\n"),
-    "no choices": garbled(b'{"choices": []}', b'data: {"choices": []}\n\ndata: [DONE]\n\n'),
-    "null": garbled(b"null", b"data: null\n\ndata: [DONE]\n\n"),
-    "nothing": garbled(b"", b""),
-    "half a surrogate": garbled(
+    "no JSON": garbled_case(b'{"choices": [', b'data: {"choices": [}\n\n'),
+    "JSON of another shape": garbled_case(b'{"choices": {"a": 1}}', b'data: {"choices": {"a": 1}}\n\n'),
+    "levels without end": garbled_case(b"[" * 100_000, b"data: " + b"[" * 100_000 + b"\n\n"),
+    "no choices": garbled_case(b'{"choices": []}', b'data: {"choices": []}\n\ndata: [DONE]\n\n'),
+    "null": garbled_case(b"null", b"data: null\n\ndata: [DONE]\n\n"),
+    "nothing": garbled_case(b"", b""),
+    "half a surrogate": garbled_case(
         b'{"choices": [{"message": {"content": "\\ud800"}}]}',
         b'data: {"choices": [{"delta": {"content": "\\ud800"}}]}\n\ndata: [DONE]\n\n',
     ),
-    "bytes that are no text": garbled(
+    "bytes that are no text": garbled_case(
         b'{"choices": [{"message": {"content": "\xff\xfe"}}]}',
         b'data: {"choices": [{"delta": {"content": "\xff\xfe"}}]}\n\ndata: [DONE]\n\n',
     ),
     "a stream cut in an event": Case(
-        sending(whole(spoken("One ")[:-5])), streaming(delta("One "), delta("two")[:-9]), heard="One "
+        sending(whole(completion_body("One ")[:-5])),
+        streaming(delta("One "), delta("two")[:-9]),
+        heard="One ",
     ),
     "a stream that never ends": Case(
-        sending(whole(spoken("One ")[:-1])), streaming(delta("One ")), heard="One "
+        sending(whole(completion_body("One ")[:-1])), streaming(delta("One ")), heard="One "
     ),
     "a line of 10 MB": Case(
         sending(whole(b" " * 40 * MB)), streaming(delta("One "), delta("x" * 10 * MB)), heard="One "
@@ -128,10 +130,13 @@ FAULTS = {
         heard="One ",
     ),
     "no [DONE]": Case(
-        sending(whole(spoken("All."))), streaming(delta("Al"), delta("l.", "stop")), code=None, text="All."
+        sending(whole(completion_body("All."))),
+        streaming(delta("Al"), delta("l.", "stop")),
+        code=None,
+        text="All.",
     ),
     "negative usage": Case(
-        sending(whole(spoken("All.", usage={"prompt_tokens": -5, "completion_tokens": -(10**30)}))),
+        sending(whole(completion_body("All.", usage={"prompt_tokens": -5, "completion_tokens": -(10**30)}))),
         streaming(
             delta("All.", "stop"),
             b'data: {"choices": [], "usage": {"prompt_tokens": -5, "completion_tokens": "x"}}\n\n',
@@ -141,13 +146,13 @@ FAULTS = {
         text="All.",
     ),
     "NUL in the text": Case(
-        sending(whole(spoken("A\0l\0l."))),
+        sending(whole(completion_body("A\0l\0l."))),
         streaming(delta("A\0"), delta("\0"), delta("l\0l."), b"data: [DONE]\n\n"),
         code=None,
         text="All.",
     ),
     "no text at all": Case(
-        sending(whole(spoken(""))), streaming(delta("", "stop"), b"data: [DONE]\n\n"), code=None
+        sending(whole(completion_body(""))), streaming(delta("", "stop"), b"data: [DONE]\n\n"), code=None
     ),
 }
 

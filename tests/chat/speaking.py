@@ -56,14 +56,14 @@ async def messages_of(api: Api, conversation_id: str) -> list[dict[str, Any]]:
 
 
 async def logs_of(api: Api, agent: dict[str, Any]) -> list[dict[str, Any]]:
-    """Newest first."""
+    """Return the logs, newest first."""
     answer = await api.get(f"/api/v1/agents/{agent['id']}/logs")
     assert answer.status == 200, answer
     return answer.json()["data"]
 
 
 async def go_on(api: Api, agent: dict[str, Any], provider: ProviderServer) -> None:
-    """The conversation of the newest turn is as usable as ever."""
+    """Check that the conversation of the newest turn can be continued."""
     provider.faults.clear()
     provider.replies.clear()
     provider.says("Fine again.")

@@ -1,4 +1,4 @@
-"""How much a tenant may have answered at once: what its plan says, whichever way the messages come in."""
+"""Tests of the limit on concurrent replies of a tenant, on every route that takes messages."""
 
 import asyncio
 from typing import Any
@@ -12,7 +12,7 @@ from retinue.kit.clock import ManualClock
 from retinue.kit.limits import lease
 from retinue.tenants.models import Tenant
 from tests.adapters.llm_server import ProviderServer, hanging
-from tests.chat.listening import Listener, until_quiet
+from tests.chat.listening import Listener, wait_until_quiet
 from tests.chat.speaking import path_of, say
 from tests.client import Api
 from tests.embed.keys import Holder, make_key
@@ -90,7 +90,7 @@ async def test_whoever_leaves_gives_the_place_back(
             while len(provider.requests) <= number:
                 await asyncio.sleep(0.01)
             await listener.leave()
-            await until_quiet(service)
+            await wait_until_quiet(service)
 
 
 async def test_a_place_is_kept_for_as_long_as_it_is_used_and_not_much_longer(
@@ -114,7 +114,7 @@ async def test_a_place_is_kept_for_as_long_as_it_is_used_and_not_much_longer(
         assert (refused.status, refused.details["window"]) == (429, "concurrent")
     for one in held:
         await one.leave()
-    await until_quiet(service)
+    await wait_until_quiet(service)
     assert (await say(owner, agent)).status == 200
     # As if the process that holds it had been killed: nobody renews it.
     limiter = service.instance.limiter

@@ -161,8 +161,7 @@ async def test_a_job_waits_and_goes_on_and_may_pause_again(desk: Desk) -> None:
     assert len(await messages_of(desk.admin, accepted["conversation_id"])) == 2
 
 
-async def test_what_ends_a_turn_that_waits(desk: Desk, clock: ManualClock) -> None:
-    """Stopping it, cancelling its job, deleting its conversation, and time."""
+async def test_stopping_a_turn_that_waits_cancels_its_approval(desk: Desk) -> None:
     admin, agent = desk.admin, desk.agent
     desk.provider.says("", LOOK_AT_GRAZ)
     stopped = await desk.ask()
@@ -174,19 +173,29 @@ async def test_what_ends_a_turn_that_waits(desk: Desk, clock: ManualClock) -> No
     assert (await desk.approval(approval_id))["status"] == "cancelled"
     late = await desk.approve(approval_id)
     assert (late.status, late.code) == (409, "approval_already_resolved")
+    assert not desk.remote.seen
 
+
+async def test_cancelling_a_job_that_waits_cancels_its_approval(desk: Desk) -> None:
+    admin, agent = desk.admin, desk.agent
     desk.provider.says("", LOOK_AT_GRAZ)
     accepted = await desk.accept()
     waiting = (await desk.job(accepted))["result"]["tool_calls"][0]["approval_id"]
     cancelled = await admin.post(path_of(agent, f"/jobs/{accepted['job_id']}/cancel"))
     assert cancelled.json()["status"] == "cancelled"
     assert (await desk.approval(waiting))["status"] == "cancelled"
+    assert not desk.remote.seen
 
+
+async def test_deleting_a_conversation_that_waits_cancels_its_approval(desk: Desk) -> None:
     desk.provider.says("", LOOK_AT_GRAZ)
     deleted = await desk.ask()
-    assert (await admin.delete(f"/api/v1/conversations/{deleted['conversation_id']}")).status == 204
+    assert (await desk.admin.delete(f"/api/v1/conversations/{deleted['conversation_id']}")).status == 204
     assert (await desk.approval(deleted["tool_calls"][0]["approval_id"]))["status"] == "cancelled"
+    assert not desk.remote.seen
 
+
+async def test_a_turn_that_waited_too_long_goes_on_without_its_call(desk: Desk, clock: ManualClock) -> None:
     desk.provider.says("", LOOK_AT_GRAZ)
     forgotten = await desk.ask()
     desk.provider.says("Nobody agreed.")
@@ -202,8 +211,9 @@ async def test_what_ends_a_turn_that_waits(desk: Desk, clock: ManualClock) -> No
     assert not desk.remote.seen
 
 
-async def test_what_keeps_a_turn_from_going_on(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A worker that stops, a model that fails, a tool that is gone, and an asker who is."""
+async def test_a_turn_whose_worker_stops_is_resumed_by_the_next_one(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(after_approval, "POLL_SECONDS", 0.02)
     admin, people, provider, remote = desk.admin, desk.people, desk.provider, desk.remote
     provider.says("", LOOK_AT_GRAZ)
@@ -226,6 +236,9 @@ async def test_what_keeps_a_turn_from_going_on(desk: Desk, monkeypatch: pytest.M
     assert len(remote.seen) == 2
     assert len(await messages_of(admin, first["conversation_id"])) == 2
 
+
+async def test_a_model_that_fails_after_the_approval_leaves_an_incomplete_reply(desk: Desk) -> None:
+    provider = desk.provider
     provider.says("Look:", LOOK_AT_GRAZ)
     failing = await desk.ask()
     provider.fails(refusing(400, {"error": {"message": "no"}}))
@@ -236,8 +249,11 @@ async def test_what_keeps_a_turn_from_going_on(desk: Desk, monkeypatch: pytest.M
     assert failed["details"]["error"]["code"] == "model_error"
     assert failed["details"]["tool_calls"][0]["status"] == "completed"
 
-    developer = await people.signed_in(Role.agent_developer)
-    provider.says("", LOOK_AT_GRAZ)
+
+async def test_an_approved_call_of_a_deactivated_user_is_not_made(desk: Desk) -> None:
+    admin, remote = desk.admin, desk.remote
+    developer = await desk.people.signed_in(Role.agent_developer)
+    desk.provider.says("", LOOK_AT_GRAZ)
     orphan = await desk.ask(developer)
     assert (await admin.post(f"/users/{developer.user.id}/deactivate")).status == 200
     assert (await desk.approve(orphan["tool_calls"][0]["approval_id"])).status == 200
@@ -246,10 +262,12 @@ async def test_what_keeps_a_turn_from_going_on(desk: Desk, monkeypatch: pytest.M
     assert len(remote.seen) == seen
     assert (await desk.last_message(orphan))["details"]["error"]["code"] == "forbidden"
 
-    provider.says("", LOOK_AT_GRAZ)
+
+async def test_an_approved_call_of_a_detached_tool_fails(desk: Desk) -> None:
+    desk.provider.says("", LOOK_AT_GRAZ)
     toolless = await desk.ask()
-    await admin.delete(f"/v1/agents/{desk.agent['id']}/tools/{desk.tool['id']}")
-    provider.says("It is gone.")
+    await desk.admin.delete(f"/v1/agents/{desk.agent['id']}/tools/{desk.tool['id']}")
+    desk.provider.says("It is gone.")
     await desk.approve(toolless["tool_calls"][0]["approval_id"])
     await desk.work()
     done = await desk.last_message(toolless)
@@ -257,8 +275,7 @@ async def test_what_keeps_a_turn_from_going_on(desk: Desk, monkeypatch: pytest.M
     assert done["details"]["tool_calls"][0]["error"]["code"] == "tool_not_found"
 
 
-async def test_who_is_asked_and_what_is_not(desk: Desk) -> None:
-    """The tool's own approvers; input that could not be run; and talk that goes on meanwhile."""
+async def test_only_the_approvers_of_the_tool_decide_and_talk_goes_on_meanwhile(desk: Desk) -> None:
     boss = await desk.people.signed_in(Role.agent_user)
     developer = await desk.people.signed_in(Role.agent_developer)
     rule = {"approvers": {"user_ids": [boss.user.id]}}
@@ -279,11 +296,16 @@ async def test_who_is_asked_and_what_is_not(desk: Desk) -> None:
     said = [one["content"] for one in await messages_of(developer, reply["conversation_id"])]
     assert said == ["Hello", "It rains.", "Are you there?", "Meanwhile?"]
 
+
+async def test_nobody_is_asked_about_input_that_cannot_be_run(desk: Desk) -> None:
     desk.provider.says("", Call("weather", "{}", "call_1"))
     desk.provider.says("Which city?")
-    unusable = await desk.ask(developer)
+    unusable = await desk.ask(await desk.people.signed_in(Role.agent_developer))
     assert unusable["tool_calls"][0]["error"]["code"] == "validation_error"
     assert unusable["finish_reason"] == "stop"
+
+
+async def test_an_unknown_approver_of_a_tool_is_refused(desk: Desk) -> None:
     bad = await desk.admin.put(
         f"/v1/tools/{desk.tool['id']}", {"approval": {"approvers": {"user_ids": ["usr_x"]}}}
     )

@@ -1,4 +1,4 @@
-"""What lasts while a turn waits for approvals: its budget, its state, its one reply; and who cannot wait."""
+"""Tests of turns that wait for approvals: budget and state are kept, and there is one reply."""
 
 import asyncio
 
@@ -12,7 +12,7 @@ from retinue.chat.replies import after_approval
 from retinue.kit.db.statements import Statement
 from tests.adapters.llm_replies import Call
 from tests.adapters.llm_server import hanging
-from tests.chat.approving import LOOK_AT_GRAZ, Cast, Desk, Json, delegation, questions_of, told_of
+from tests.chat.approving import LOOK_AT_GRAZ, Cast, Desk, Json, call_statuses, delegation, questions_of
 from tests.chat.speaking import messages_of
 from tests.factories.tools import make_tool, run_tool
 from tests.factories.workflows import execution, make_workflow, node, start
@@ -67,7 +67,7 @@ async def test_a_budget_that_is_spent_stays_spent(desk: Desk) -> None:
     calls = (look_at("Graz", f"call_{number}") for number in range(3))
     desk.provider.says("", *calls)
     reply = await desk.ask()
-    assert told_of(reply["tool_calls"]) == [
+    assert call_statuses(reply["tool_calls"]) == [
         ("call_2", "failed"),
         ("call_0", "awaiting_approval"),
         ("call_1", "awaiting_approval"),
@@ -144,7 +144,7 @@ async def test_a_worker_that_dies_leaves_a_waiting_sub_agent_to_the_next_one(
     await desk.work()
     done = await desk.last_message(reply)
     assert (done["content"], done["status"]) == ("The second worker.", "completed")
-    assert told_of(done["details"]["tool_calls"]) == [("call_1", "completed"), ("d1", "completed")]
+    assert call_statuses(done["details"]["tool_calls"]) == [("call_1", "completed"), ("d1", "completed")]
     assert len(await messages_of(desk.admin, reply["conversation_id"])) == 2
     again = after_approval.resume_turn(alone, after_approval.TurnToContinue(paused.id))
     await again

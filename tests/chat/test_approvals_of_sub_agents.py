@@ -8,7 +8,7 @@ from retinue.chat.replies import stream_control
 from retinue.kit.clock import ManualClock
 from tests.adapters.llm_replies import Call
 from tests.adapters.llm_server import refusing
-from tests.chat.approving import LOOK_AT_GRAZ, Cast, Desk, Json, delegation, questions_of, told_of
+from tests.chat.approving import LOOK_AT_GRAZ, Cast, Desk, Json, call_statuses, delegation, questions_of
 from tests.chat.speaking import events_of, messages_of, path_of, text_of
 from tests.factories.agents import change_agent
 from tests.factories.tools import change_tool, executions_of, make_tool
@@ -23,7 +23,10 @@ async def test_the_turn_waits_for_what_its_sub_agent_asks_and_goes_on_within_it(
     cast.says(helper, "Let me look.", LOOK_AT_GRAZ)
     reply = await desk.ask()
     assert (reply["finish_reason"], reply["message"]["content"]) == ("awaiting_approval", "I ask.")
-    assert told_of(reply["tool_calls"]) == [("call_1", "awaiting_approval"), ("d1", "awaiting_approval")]
+    assert call_statuses(reply["tool_calls"]) == [
+        ("call_1", "awaiting_approval"),
+        ("d1", "awaiting_approval"),
+    ]
     assert [one["sub_agent_id"] for one in reply["tool_calls"]] == [helper["id"]] * 2
     (approval_id,) = questions_of(reply["tool_calls"])
     asked = await desk.approval(approval_id)
@@ -93,7 +96,7 @@ async def test_a_sub_agent_reads_what_was_decided(
         await desk.let_time_pass(clock)
     done = await desk.last_message(reply, await desk.people.super_admin())
     assert (done["content"], done["status"]) == ("So be it.", "completed")
-    assert told_of(done["details"]["tool_calls"]) == [("call_1", status), ("d1", "completed")]
+    assert call_statuses(done["details"]["tool_calls"]) == [("call_1", status), ("d1", "completed")]
     assert told in cast.told(helper)
     assert len(desk.remote.seen) == (status == "completed")
 
@@ -155,7 +158,7 @@ async def test_a_job_waits_for_a_sub_agent_that_asks_twice(desk: Desk, cast: Cas
     await desk.approve_all(first["result"])
     second = await desk.job(accepted)
     assert second["status"] == "awaiting_approval"
-    assert told_of(second["result"]["tool_calls"]) == [
+    assert call_statuses(second["result"]["tool_calls"]) == [
         ("call_1", "completed"),
         ("call_2", "awaiting_approval"),
         ("d1", "awaiting_approval"),
@@ -166,7 +169,7 @@ async def test_a_job_waits_for_a_sub_agent_that_asks_twice(desk: Desk, cast: Cas
     await desk.approve_all(second["result"])
     done = await desk.job(accepted)
     assert (done["status"], done["result"]["message"]["content"]) == ("completed", "Done.")
-    assert told_of(done["result"]["tool_calls"]) == [
+    assert call_statuses(done["result"]["tool_calls"]) == [
         ("call_1", "completed"),
         ("call_2", "completed"),
         ("d1", "completed"),
@@ -191,7 +194,7 @@ async def test_whoever_works_beside_a_sub_agent_that_waits_works_once(
     cast.says(quick, "It is quick.")
     cast.says(other, "", LOOK_AT_LINZ)
     reply = await desk.ask()
-    assert told_of(reply["tool_calls"]) == [
+    assert call_statuses(reply["tool_calls"]) == [
         ("free", "completed"),
         ("d2", "completed"),
         ("call_1", "awaiting_approval"),
@@ -214,7 +217,7 @@ async def test_whoever_works_beside_a_sub_agent_that_waits_works_once(
     await desk.work()
     again = await desk.last_message(reply)
     calls_then = again["details"]["tool_calls"]
-    assert told_of(calls_then) == [
+    assert call_statuses(calls_then) == [
         ("free", "completed"),
         ("d2", "completed"),
         ("own", "completed"),
@@ -256,7 +259,7 @@ async def test_a_sub_agent_of_a_sub_agent_asks(desk: Desk, cast: Cast) -> None:
     cast.says(desk.agent, "Rain, they say.")
     done = await desk.approve_all(reply)
     assert (done["content"], done["status"]) == ("Rain, they say.", "completed")
-    assert told_of(done["details"]["tool_calls"]) == [
+    assert call_statuses(done["details"]["tool_calls"]) == [
         ("call_1", "completed"),
         ("d2", "completed"),
         ("d1", "completed"),
@@ -266,8 +269,9 @@ async def test_a_sub_agent_of_a_sub_agent_asks(desk: Desk, cast: Cast) -> None:
     assert "Deep says rain." in cast.told(desk.agent)
 
 
-async def test_what_becomes_of_a_sub_agent_while_it_waits(desk: Desk, cast: Cast, helper: Json) -> None:
-    """It gets another name, its model fails, it is taken from the agent; or the reply is stopped."""
+async def test_a_sub_agent_that_is_renamed_and_whose_model_fails_ends_its_call(
+    desk: Desk, cast: Cast, helper: Json
+) -> None:
     cast.says(desk.agent, "", delegation(helper, "d1"))
     cast.says(helper, "", LOOK_AT_GRAZ)
     renamed = await desk.ask()
@@ -276,11 +280,14 @@ async def test_what_becomes_of_a_sub_agent_while_it_waits(desk: Desk, cast: Cast
     cast.says(desk.agent, "It fell silent.")
     done = await desk.approve_all(renamed)
     assert (done["content"], done["status"]) == ("It fell silent.", "completed")
-    assert told_of(done["details"]["tool_calls"]) == [("call_1", "completed"), ("d1", "failed")]
+    assert call_statuses(done["details"]["tool_calls"]) == [("call_1", "completed"), ("d1", "failed")]
     assert done["details"]["tool_calls"][1]["error"]["code"] == "model_error"
     assert len(desk.remote.seen) == 1
 
-    await change_agent(desk.admin, helper, name="Helper")
+
+async def test_a_sub_agent_that_is_switched_off_while_it_waits_calls_nothing(
+    desk: Desk, cast: Cast, helper: Json
+) -> None:
     cast.says(desk.agent, "", delegation(helper, "d1"))
     cast.says(helper, "", LOOK_AT_GRAZ)
     detached = await desk.ask()
@@ -289,18 +296,21 @@ async def test_what_becomes_of_a_sub_agent_while_it_waits(desk: Desk, cast: Cast
     cast.says(desk.agent, "Nobody is there.")
     done = await desk.approve_all(detached)
     assert (done["content"], done["status"]) == ("Nobody is there.", "completed")
-    assert told_of(done["details"]["tool_calls"]) == [("call_1", "failed"), ("d1", "failed")]
+    assert call_statuses(done["details"]["tool_calls"]) == [("call_1", "failed"), ("d1", "failed")]
     assert [(one["error"]["code"], one["sub_agent_id"]) for one in done["details"]["tool_calls"]] == [
         ("agent_not_found", helper["id"])
     ] * 2
-    assert len(desk.remote.seen) == 1
+    assert not desk.remote.seen
 
-    assert (await desk.admin.patch(sub_agents, {"is_enabled": True})).status == 200
+
+async def test_stopping_a_reply_cancels_the_approval_of_its_sub_agent(
+    desk: Desk, cast: Cast, helper: Json
+) -> None:
     cast.says(desk.agent, "", delegation(helper, "d1"))
     cast.says(helper, "", LOOK_AT_GRAZ)
     stopped = await desk.ask()
     await desk.admin.post(path_of(desk.agent, f"/{stopped['message']['id']}/stop"))
     ended = await desk.last_message(stopped)
-    assert told_of(ended["details"]["tool_calls"]) == [("call_1", "denied"), ("d1", "denied")]
+    assert call_statuses(ended["details"]["tool_calls"]) == [("call_1", "denied"), ("d1", "denied")]
     (approval_id,) = questions_of(stopped["tool_calls"])
     assert (await desk.approval(approval_id))["status"] == "cancelled"

@@ -7,11 +7,11 @@ import pytest
 from retinue.app import Service
 from retinue.chat.voice.audio_message import NO_SPEECH_REPLY
 from tests.adapters.llm_server import ProviderServer, refusing
-from tests.adapters.recordings import plain_wav, recorded, silence, tone
+from tests.adapters.recordings import encode_recording, plain_wav, silence, tone
 from tests.chat.attaching import upload
 from tests.chat.speaking import messages_of, path_of, reply_to
 from tests.client import Api, Response
-from tests.contract.declared import undeclared
+from tests.contract.declared import find_undeclared
 from tests.factories.agents import make_agent
 from tests.factories.providers import add_key_for
 
@@ -44,7 +44,7 @@ async def test_what_was_said_is_answered_and_stored_like_a_message(
     provider.says("I heard you.")
     answer = await speak(admin, agent)
     assert answer.status == 200, answer
-    assert undeclared("POST /api/v1/agents/{agent_id}/chat/audio", answer) == []
+    assert find_undeclared("POST /api/v1/agents/{agent_id}/chat/audio", answer) == []
     reply = answer.json()
     said = f"audio.wav has {len(SOUND)} bytes"
     assert reply["transcription"] == {"text": said, "language": "english", "duration_seconds": 8.5}
@@ -73,7 +73,7 @@ async def test_a_spoken_message_goes_on_with_a_conversation(admin: Api, agent: d
 async def test_the_content_says_what_a_recording_is_and_not_its_name(
     admin: Api, agent: dict[str, Any], kind: str, name: str
 ) -> None:
-    answer = await speak(admin, agent, recorded(tone(0.2), kind), "holiday.exe")
+    answer = await speak(admin, agent, encode_recording(tone(0.2), kind), "holiday.exe")
     assert answer.json()["transcription"]["text"].startswith(f"{name} has")
 
 

@@ -31,7 +31,7 @@ def places(monkeypatch: pytest.MonkeyPatch) -> FairQueue:
     return queue
 
 
-async def until(is_reached: Callable[[], bool]) -> None:
+async def wait_until(is_reached: Callable[[], bool]) -> None:
     async with asyncio.timeout(120):
         while not is_reached():
             await asyncio.sleep(0)
@@ -70,9 +70,9 @@ async def test_twenty_pictures_of_a_tenant_delay_another_by_one_conversion(
 
     async with all_taken(places):
         flooding = [asyncio.create_task(ask("flood", admin, agent, file_id)) for file_id in flood]
-        await until(lambda: places.waiting == FLOOD)
+        await wait_until(lambda: places.waiting == FLOOD)
         asked = asyncio.create_task(ask("beta", beta, beta_agent, mine))
-        await until(lambda: places.waiting == FLOOD + 1)
+        await wait_until(lambda: places.waiting == FLOOD + 1)
     answer = await asked
     assert answer.status == 200, answer
     # Two places: at most the two that were first in turn, and one that runs beside it.
@@ -93,7 +93,7 @@ async def test_equal_content_is_converted_once_for_a_tenant_and_again_for_anothe
         both = [
             asyncio.create_task(say(admin, agent, "Look", attachments=refs(id))) for id in (first, second)
         ]
-        await until(lambda: places.waiting == 1)
+        await wait_until(lambda: places.waiting == 1)
         # The second request does not add to the line, however long one waits.
         for _ in range(1000):
             await asyncio.sleep(0)
@@ -102,7 +102,7 @@ async def test_equal_content_is_converted_once_for_a_tenant_and_again_for_anothe
     async with all_taken(places):
         assert (await say(admin, agent, "Look", attachments=refs(third))).status == 200
         theirs = asyncio.create_task(say(beta, beta_agent, "Look", attachments=refs(foreign)))
-        await until(lambda: places.waiting == 1)
+        await wait_until(lambda: places.waiting == 1)
     assert (await theirs).status == 200
 
 
@@ -110,7 +110,7 @@ async def visitor(admin: Api, api: Api, agent: Json) -> Holder:
     return Holder(api, agent, await make_key(admin, agent))
 
 
-async def sent(holder: Holder, content: bytes, filename: str = "a.png") -> str:
+async def upload_file(holder: Holder, content: bytes, filename: str = "a.png") -> str:
     answer = await holder.api.post(
         f"/api/v1/public/agents/{holder.agent['id']}/files",
         files={"file": (filename, content, "text/plain")},
@@ -126,14 +126,14 @@ async def test_a_visitor_has_few_conversions_at_a_time(
     admin: Api, api: Api, provider: ProviderServer, places: FairQueue
 ) -> None:
     holder = await visitor(admin, api, await seeing_agent(admin, provider, "openai"))
-    files = [await sent(holder, photo(70 + number, 40, "PNG")) for number in range(3)]
+    files = [await upload_file(holder, photo(70 + number, 40, "PNG")) for number in range(3)]
 
     def look(file_id: str) -> Awaitable[Response]:
         return holder.say("Look", session_id=SESSION, attachments=refs(file_id))
 
     async with all_taken(places):
         waiting = [asyncio.ensure_future(look(file_id)) for file_id in files[:2]]
-        await until(lambda: places.waiting == 2)
+        await wait_until(lambda: places.waiting == 2)
         refused = await look(files[2])
         assert (refused.status, refused.code) == (429, "rate_limited")
         assert refused.headers["retry-after"] == "5"
@@ -148,7 +148,7 @@ async def test_a_visitors_picture_has_fewer_pixels_than_a_members(
     agent = await seeing_agent(admin, provider, "openai")
     holder = await visitor(admin, api, agent)
     large = photo_of(Image.new("1", (5001, 5000)))
-    answer = await holder.say("Look", session_id=SESSION, attachments=refs(await sent(holder, large)))
+    answer = await holder.say("Look", session_id=SESSION, attachments=refs(await upload_file(holder, large)))
     assert (answer.status, answer.code) == (413, "file_too_large")
     assert answer.details == {"attachments.0": "The image must have at most 25 megapixels, or 12.5 as WebP."}
     assert (

@@ -33,7 +33,7 @@ def a_log(agent_id: str, **more: Any) -> ChatLog:
     return ChatLog(agent_id=agent_id, **chosen)
 
 
-def spending(model: str, cost: float | None) -> ModelSpending:
+def make_spending(model: str, cost: float | None) -> ModelSpending:
     return ModelSpending(
         model=model,
         calls=2,
@@ -47,7 +47,7 @@ def spending(model: str, cost: float | None) -> ModelSpending:
     )
 
 
-def called(tool: str, tool_id: str | None, status: CallStatus, ms: int) -> dict[str, Any]:
+def make_call(tool: str, tool_id: str | None, status: CallStatus, ms: int) -> dict[str, Any]:
     return {"tool": tool, "tool_id": tool_id, "status": status.value, "execution_time_ms": ms, "input": {}}
 
 
@@ -110,11 +110,11 @@ async def test_a_breakdown_has_a_course_and_names_models_and_tools(
     empty = (await admin.get(path)).json()
     assert (empty["period"], empty["models"], empty["tools"], len(empty["series"])) == ("7d", [], [], 7)
     assert empty["p50_response_time_ms"] is None
-    priced, unpriced = spending("openai/a", 0.25), spending("own/b", None)
+    priced, unpriced = make_spending("openai/a", 0.25), make_spending("own/b", None)
     calls = [
-        called("look_up", "tool_1", CallStatus.completed, 30),
-        called("look_up", "tool_1", CallStatus.timeout, 50),
-        called("web_search", None, CallStatus.completed, 7),
+        make_call("look_up", "tool_1", CallStatus.completed, 30),
+        make_call("look_up", "tool_1", CallStatus.timeout, 50),
+        make_call("web_search", None, CallStatus.completed, 7),
     ]
     async with people.context(admin.user.tenant_id) as ctx:
         for number in range(1, 21):

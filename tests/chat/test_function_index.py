@@ -8,7 +8,7 @@ from retinue.chat.engine.tool_search import FunctionIndexes
 from retinue.kit.clock import ManualClock
 from tests.adapters.llm_as_openai import BAG_OF_WORDS
 from tests.adapters.llm_server import ProviderServer, refusing
-from tests.chat.many_tools import Json, attach_tools, endpoints, found_by
+from tests.chat.many_tools import Json, attach_tools, endpoints, search_functions
 from tests.client import Api
 from tests.conftest import ServiceMaker
 from tests.factories.agents import attach_tool, change_agent, make_agent
@@ -31,8 +31,8 @@ async def agent(admin: Api, provider: ProviderServer) -> Json:
     return await make_agent(admin, primary_model="openai_compatible/test-model", status="published")
 
 
-def embedded(provider: ProviderServer) -> list[int]:
-    """How many texts each call to the embedding model had."""
+def embedded_counts(provider: ProviderServer) -> list[int]:
+    """Return the number of texts in each call of the embedding model."""
     return [len(one.json["input"]) for one in provider.requests if one.path.endswith("/embeddings")]
 
 
@@ -42,7 +42,7 @@ def start_anew(service: Service) -> None:
         instance.states[FunctionIndexes] = FunctionIndexes()
 
 
-async def stored(people: People, admin: Api) -> int:
+async def count_vectors(people: People, admin: Api) -> int:
     async with people.context((await people.default_tenant()).id) as ctx:
         return await ctx.db.count(FunctionVector)
 
@@ -51,16 +51,16 @@ async def test_a_turn_embeds_only_its_question(
     service: Service, people: People, admin: Api, agent: Json, provider: ProviderServer, remote: RestApi
 ) -> None:
     await attach_tools(admin, agent, remote)
-    assert await found_by(admin, agent, provider, "create refund")
-    assert embedded(provider) == []
+    assert await search_functions(admin, agent, provider, "create refund")
+    assert embedded_counts(provider) == []
     await service.runner.drain()
-    assert sum(embedded(provider)) == 200
-    assert await stored(people, admin) == 200
+    assert sum(embedded_counts(provider)) == 200
+    assert await count_vectors(people, admin) == 200
     provider.requests.clear()
     start_anew(service)
     for _ in range(2):
-        assert "shop__create_refund" in await found_by(admin, agent, provider, "create refund")
-    assert embedded(provider) == [1, 1]
+        assert "shop__create_refund" in await search_functions(admin, agent, provider, "create refund")
+    assert embedded_counts(provider) == [1, 1]
 
 
 async def test_only_what_is_new_is_embedded_after_a_change(
@@ -73,13 +73,13 @@ async def test_only_what_is_new_is_embedded_after_a_change(
     tool = await make_tool(admin, name="Post", description="The post", config=config)
     await attach_tool(admin, agent, tool)
     await service.runner.drain()
-    assert embedded(provider) == [5]
+    assert embedded_counts(provider) == [5]
     config["endpoints"]["list_letter"]["description"] = "Lists everything that came in an envelope."
     changed = await admin.put(f"/v1/tools/{tool['id']}", {"config": config})
     assert changed.status == 200, changed
     await service.runner.drain()
-    assert embedded(provider) == [5, 1]
-    assert "post__list_letter" in await found_by(admin, agent, provider, "what came in an envelope")
+    assert embedded_counts(provider) == [5, 1]
+    assert "post__list_letter" in await search_functions(admin, agent, provider, "what came in an envelope")
 
 
 async def test_an_agent_that_searches_nothing_has_nothing_embedded(
@@ -88,10 +88,10 @@ async def test_an_agent_that_searches_nothing_has_nothing_embedded(
     config = {"base_url": remote.url, "endpoints": endpoints(("letter",))}
     await attach_tool(admin, agent, await make_tool(admin, name="Post", config=config))
     await service.runner.drain()
-    assert embedded(provider) == []
+    assert embedded_counts(provider) == []
     await change_agent(admin, agent, tool_search="always")
     await service.runner.drain()
-    assert embedded(provider) == [5]
+    assert embedded_counts(provider) == [5]
 
 
 async def test_a_job_that_failed_is_repeated(
@@ -106,11 +106,11 @@ async def test_a_job_that_failed_is_repeated(
     provider.fails(*[refusing(503)] * 100)
     await attach_tools(admin, agent, remote)
     await service.runner.drain()
-    assert await stored(people, admin) == 0
+    assert await count_vectors(people, admin) == 0
     provider.faults.clear()
     clock.advance(7200)
     await service.runner.drain()
-    assert await stored(people, admin) == 200
+    assert await count_vectors(people, admin) == 200
 
 
 async def test_a_search_without_vectors_asks_for_them(
@@ -123,7 +123,7 @@ async def test_a_search_without_vectors_asks_for_them(
             await ctx.db.delete(vector)
     start_anew(service)
     provider.requests.clear()
-    assert "shop__create_refund" in await found_by(admin, agent, provider, "create refund")
-    assert embedded(provider) == []
+    assert "shop__create_refund" in await search_functions(admin, agent, provider, "create refund")
+    assert embedded_counts(provider) == []
     await service.runner.drain()
-    assert sum(embedded(provider)) == 200
+    assert sum(embedded_counts(provider)) == 200

@@ -30,7 +30,7 @@ from tests.factories.tools import endpoint, make_tool
 from tests.tools.servers.rest_api import RestApi
 
 LONGEST_PAUSE_S = 300
-"""However long a provider asks to be left alone."""
+"""The longest pause that a provider may ask for."""
 SHORT = Timeouts(connect_s=5, first_byte_s=1.5, between_chunks_s=0.5, unstreamed_s=1.5)
 """Long enough for a busy machine to hand the request over: a provider that was never asked is not silent."""
 
@@ -40,8 +40,8 @@ def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(failover, "FIRST_RETRY_SECONDS", 0.001)
 
 
-def ended(answer: Response) -> tuple[list[Heard], str | None]:
-    """What a stream's client heard, and the code it ended with if that was an error."""
+def read_events(answer: Response) -> tuple[list[Heard], str | None]:
+    """Return the events of a stream, and the code of the error that ended it, if any."""
     if answer.status != 200:
         return [], answer.code
     heard = events_of(answer.body)
@@ -97,7 +97,7 @@ async def _streams(api: Api, agent: dict[str, Any], provider: ProviderServer, ca
     provider.fails(*[case.streamed] * 10)
     answer = await api.post(path_of(agent, "/stream"), {"message": "Hello"})
     assert len(provider.requests) == case.stream_requests
-    heard, code = ended(answer)
+    heard, code = read_events(answer)
     assert code == case.code
     assert text_of(heard) == (case.heard if case.code else case.text)
     assert answer.status == (case.status if case.code and not case.heard else 200)
@@ -150,7 +150,7 @@ async def test_wild_tool_calls_are_told_to_the_model_and_stored(
     provider.says("Sorry.")
     answer = await admin.post(path_of(agent, way), {"message": "Hello"})
     assert answer.status == 200, answer
-    said = ended(answer)[0][-1].data if way else answer.json()
+    said = read_events(answer)[0][-1].data if way else answer.json()
     assert len(said["tool_calls"]) == len(WILD)
     assert len({one["id"] for one in said["tool_calls"]}) == len(WILD)
     assert [one["status"] for one in said["tool_calls"]][:3] == ["failed", "completed", "completed"]
@@ -162,7 +162,7 @@ async def test_wild_tool_calls_are_told_to_the_model_and_stored(
     assert stored["details"]["tool_calls"] == said["tool_calls"]
     if way:
         again = await admin.get(path_of(agent, f"/stream/{stored['id']}"))
-        assert events_of(again.body) == ended(answer)[0]
+        assert events_of(again.body) == read_events(answer)[0]
     await go_on(admin, agent, provider)
 
 

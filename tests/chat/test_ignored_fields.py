@@ -13,7 +13,7 @@ TOLD = ["ignored_field:temprature", "ignored_field:tools"]
 UNKNOWN: dict[str, Any] = {"temprature": 0.2, "tools": [{"temperature": 1}]}
 
 
-def ignored(warnings: list[str]) -> list[str]:
+def ignored_warnings(warnings: list[str]) -> list[str]:
     return [warning for warning in warnings if warning.startswith("ignored_field:")]
 
 
@@ -26,9 +26,9 @@ async def test_they_are_told_in_replies_streams_and_jobs(
     await service.runner.drain()
     job = await job_of(admin, agent, accepted)
     for warnings in (reply["warnings"], heard[-1].data["warnings"], job["result"]["warnings"]):
-        assert ignored(warnings) == TOLD
+        assert ignored_warnings(warnings) == TOLD
     known = await reply_to(admin, agent, context={"unknown": 1}, conversation_id=reply["conversation_id"])
-    assert ignored(known["warnings"]) == []
+    assert ignored_warnings(known["warnings"]) == []
 
 
 async def test_a_visitor_is_told_of_nothing_else(
@@ -44,5 +44,7 @@ async def test_only_the_first_twenty_are_told_and_long_names_are_cut(
     admin: Api, agent: dict[str, Any], provider: ProviderServer
 ) -> None:
     many = {f"{number:02}{'x' * 100}": number for number in range(30)}
-    told = ignored((await admin.post(path_of(agent), {"message": "Hello", **many})).json()["warnings"])
+    told = ignored_warnings(
+        (await admin.post(path_of(agent), {"message": "Hello", **many})).json()["warnings"]
+    )
     assert told == [f"ignored_field:{number:02}{'x' * 62}" for number in range(20)]

@@ -84,7 +84,7 @@ def requests_for_text(provider: ProviderServer) -> list[dict[str, Any]]:
 
 
 def outside_the_fence(request: dict[str, Any]) -> str:
-    """What of a prompt the model is to take at its word, beside what it said itself."""
+    """Return the parts of a prompt that are outside of the fence and not the model's own words."""
     system = request["messages"][0]["content"]
     (mark,) = set(re.findall(r"<material (\w+)>", system))
     heard = [message for message in request["messages"] if message["role"] != "assistant"]
@@ -122,13 +122,13 @@ async def test_a_model_that_obeys_strangers_reaches_nobody_new(
     assert remote.seen
     assert reply["sources"]
     asked = requests_for_text(provider)
-    assert all(url not in outside_the_fence(request) for request in asked if not _delegated(request))
+    assert all(url not in outside_the_fence(request) for request in asked if not _is_delegated(request))
     stored = await messages_of(admin, reply["conversation_id"])
     assert len(stored) == 2
     await _is_reachable(evil)
 
 
-def _delegated(request: dict[str, Any]) -> bool:
+def _is_delegated(request: dict[str, Any]) -> bool:
     """A task that one agent gives to another is what the other one is to do."""
     return "You help." in request["messages"][0]["content"]
 
@@ -166,7 +166,7 @@ def _vector_key(provider: ProviderServer) -> dict[str, Any]:
 
 
 async def _is_reachable(evil: Canary) -> None:
-    """The canary would have sung."""
+    """Check that the canary notices a call, so that its silence means something."""
     async with (
         Egress(LOOPBACK) as egress,
         egress.request("GET", f"http://127.0.0.1:{evil.port}/", timeout_s=5) as answer,

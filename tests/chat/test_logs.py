@@ -14,7 +14,7 @@ from tests.factories.people import People
 DAY_S = 86_400
 
 
-def of(agent: dict[str, Any], rest: str) -> str:
+def path_below(agent: dict[str, Any], rest: str) -> str:
     return f"/api/v1/agents/{agent['id']}/{rest}"
 
 
@@ -23,7 +23,7 @@ async def test_every_turn_is_logged_with_what_it_took(
 ) -> None:
     provider.says("Yes.")
     reply = await reply_to(admin, agent, "Really?")
-    (log,) = (await admin.get(of(agent, "logs"))).json()["data"]
+    (log,) = (await admin.get(path_below(agent, "logs"))).json()["data"]
     assert log["user_message"] == "Really?"
     assert log["assistant_message"] == "Yes."
     assert log["usage"] == reply["usage"]
@@ -38,27 +38,27 @@ async def test_the_log_keeps_only_what_its_settings_allow(
 ) -> None:
     from tests.adapters.llm_replies import Call
 
-    assert (await admin.get(of(agent, "log-settings"))).json() == {
+    assert (await admin.get(path_below(agent, "log-settings"))).json() == {
         "log_messages": True,
         "log_tool_calls": True,
         "log_token_usage": True,
         "retention_days": 30,
     }
     nothing = {"log_messages": False, "log_tool_calls": False, "log_token_usage": False}
-    changed = await admin.put(of(agent, "log-settings"), nothing)
+    changed = await admin.put(path_below(agent, "log-settings"), nothing)
     assert changed.json() == {**nothing, "retention_days": 30}
     provider.says("", Call("weather", '{"city": "Graz"}'))
     provider.says("Rain.")
     await reply_to(admin, agent, "Secret question")
-    (log,) = (await admin.get(of(agent, "logs"))).json()["data"]
+    (log,) = (await admin.get(path_below(agent, "logs"))).json()["data"]
     assert (log["user_message"], log["assistant_message"]) == (None, None)
     assert (log["tool_calls"], log["usage"]) == ([], None)
     both = [{"log_messages": True}, {"log_tool_calls": True}]
-    await asyncio.gather(*(admin.put(of(agent, "log-settings"), one) for one in both))
-    kept = (await admin.get(of(agent, "log-settings"))).json()
+    await asyncio.gather(*(admin.put(path_below(agent, "log-settings"), one) for one in both))
+    kept = (await admin.get(path_below(agent, "log-settings"))).json()
     assert (kept["log_messages"], kept["log_tool_calls"]) == (True, True)
-    assert (await admin.put(of(agent, "log-settings"), {"retention_days": 3651})).status == 422
-    assert (await admin.put(of(agent, "log-settings"), {"retention_days": -1})).status == 422
+    assert (await admin.put(path_below(agent, "log-settings"), {"retention_days": 3651})).status == 422
+    assert (await admin.put(path_below(agent, "log-settings"), {"retention_days": -1})).status == 422
 
 
 async def test_logs_are_filtered(admin: Api, agent: dict[str, Any], provider: ProviderServer) -> None:
@@ -67,7 +67,7 @@ async def test_logs_are_filtered(admin: Api, agent: dict[str, Any], provider: Pr
     await say(admin, agent, "pears")
 
     async def found(**query: Any) -> list[str]:
-        answer = await admin.get(of(agent, "logs"), query=query)
+        answer = await admin.get(path_below(agent, "logs"), query=query)
         assert answer.status == 200, answer
         return [one["user_message"] for one in answer.json()["data"]]
 
@@ -78,7 +78,7 @@ async def test_logs_are_filtered(admin: Api, agent: dict[str, Any], provider: Pr
     assert await found(channel="public") == []
     assert await found(**{"from": "2040-01-01T00:00:00Z"}) == []
     assert await found(to="2040-01-01T00:00:00Z") == ["pears", "apples"]
-    assert (await admin.get(of(agent, "logs"), query={"from": "yesterday"})).status == 422
+    assert (await admin.get(path_below(agent, "logs"), query={"from": "yesterday"})).status == 422
 
 
 async def test_statistics_add_the_turns_up_and_outlive_the_log(
@@ -94,56 +94,58 @@ async def test_statistics_add_the_turns_up_and_outlive_the_log(
     provider.fails(refusing(400, {"error": {"message": "no"}}))
     await say(admin, agent)
     path = f"messages/{reply['message']['id']}/feedback"
-    await admin.post(of(agent, path), {"rating": "positive"})
-    before = (await admin.get(of(agent, "stats"))).json()
+    await admin.post(path_below(agent, path), {"rating": "positive"})
+    before = (await admin.get(path_below(agent, "stats"))).json()
     assert before["period"] == "all_time"
     assert (before["total_conversations"], before["total_messages"]) == (2, 5)
     assert (before["successful_messages"], before["failed_messages"]) == (2, 1)
     assert before["positive_feedback"] == 1
     assert before["total_tokens_used"] > 0
-    assert (await admin.get(of(agent, "stats"), query={"period": "24h"})).json()["total_messages"] == 5
+    assert (await admin.get(path_below(agent, "stats"), query={"period": "24h"})).json()[
+        "total_messages"
+    ] == 5
     await service.runner.drain()
     clock.advance(31 * DAY_S)
     await service.runner.drain()
     admin = await people.super_admin()
-    assert (await admin.get(of(agent, "logs"))).json()["data"] == []
+    assert (await admin.get(path_below(agent, "logs"))).json()["data"] == []
     # Percentiles and cached tokens come from the logs themselves.
     of_logs = ("p50_response_time_ms", "p50_first_token_ms", "p95_response_time_ms", "p95_first_token_ms")
     kept = before | dict.fromkeys(of_logs) | {"cached_tokens": 0}
-    assert (await admin.get(of(agent, "stats"))).json() == kept
-    assert (await admin.get(of(agent, "stats"), query={"period": "7d"})).json()["total_messages"] == 0
-    assert (await admin.get(of(agent, "stats"), query={"period": "5d"})).status == 422
+    assert (await admin.get(path_below(agent, "stats"))).json() == kept
+    assert (await admin.get(path_below(agent, "stats"), query={"period": "7d"})).json()["total_messages"] == 0
+    assert (await admin.get(path_below(agent, "stats"), query={"period": "5d"})).status == 422
 
 
 async def test_the_log_is_kept_for_ever_if_wanted(
     service: Service, admin: Api, agent: dict[str, Any], clock: ManualClock, people: People
 ) -> None:
-    await admin.put(of(agent, "log-settings"), {"retention_days": 0})
+    await admin.put(path_below(agent, "log-settings"), {"retention_days": 0})
     await reply_to(admin, agent)
     await service.runner.drain()
     clock.advance(400 * DAY_S)
     await service.runner.drain()
     admin = await people.super_admin()
-    assert len((await admin.get(of(agent, "logs"))).json()["data"]) == 1
+    assert len((await admin.get(path_below(agent, "logs"))).json()["data"]) == 1
 
 
 async def test_the_status_tells_whether_the_agent_can_be_talked_to(
     admin: Api, agent: dict[str, Any], clock: ManualClock, people: People
 ) -> None:
     await reply_to(admin, agent)
-    status = (await admin.get(of(agent, "status"))).json()
+    status = (await admin.get(path_below(agent, "status"))).json()
     assert status["agent_id"] == agent["id"]
     assert (status["status"], status["is_online"], status["active_conversations"]) == ("published", True, 1)
     assert status["training"]["status"] == "idle"
     await change_agent(admin, agent, primary_model="openai_compatible/unheard-of")
-    assert (await admin.get(of(agent, "status"))).json()["is_online"] is False
+    assert (await admin.get(path_below(agent, "status"))).json()["is_online"] is False
     await change_agent(admin, agent, fallback_models=["openai_compatible/spare-model"])
-    assert (await admin.get(of(agent, "status"))).json()["is_online"] is True
+    assert (await admin.get(path_below(agent, "status"))).json()["is_online"] is True
     await change_agent(admin, agent, status="draft", primary_model="openai_compatible/test-model")
-    assert (await admin.get(of(agent, "status"))).json()["is_online"] is False
+    assert (await admin.get(path_below(agent, "status"))).json()["is_online"] is False
     clock.advance(31 * 60)
     admin = await people.super_admin()
-    assert (await admin.get(of(agent, "status"))).json()["active_conversations"] == 0
+    assert (await admin.get(path_below(agent, "status"))).json()["active_conversations"] == 0
 
 
 @pytest.mark.parametrize("way", ["", "/stream", "/async"])
@@ -151,6 +153,6 @@ async def test_an_archived_agent_answers_nobody(
     admin: Api, agent: dict[str, Any], provider: ProviderServer, way: str
 ) -> None:
     await change_agent(admin, agent, status="archived")
-    answer = await admin.post(of(agent, f"chat{way}"), {"message": "Hello"})
+    answer = await admin.post(path_below(agent, f"chat{way}"), {"message": "Hello"})
     assert (answer.status, answer.code) == (409, "agent_archived")
     assert not provider.requests

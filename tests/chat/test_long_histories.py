@@ -229,7 +229,7 @@ async def test_a_compacted_conversation_is_deleted_with_its_summary(
 async def test_callers_who_send_everything_again_are_compacted_as_well(
     openai_talk: LongTalk, people: People
 ) -> None:
-    """What was left out is found by the messages it stands for, and not for another caller."""
+    """The summary is found by the messages it replaces, and not used for another caller."""
     talk = openai_talk
     said: list[Json] = [{"role": "user", "content": "The mast is 12 metres high."}]
     for number in range(24):

@@ -1,4 +1,4 @@
-"""What a model is told of an agent's tools, and what happens when it takes them at their word."""
+"""Tests of the functions that a model is offered for an agent's tools, and of calls to them."""
 
 from typing import Any
 
@@ -32,7 +32,9 @@ async def shop(admin: Api, agent: dict[str, Any], remote: RestApi, **more: Any) 
     return tool
 
 
-async def offered(admin: Api, agent: dict[str, Any], provider: ProviderServer) -> dict[str, dict[str, Any]]:
+async def ask_for_offers(
+    admin: Api, agent: dict[str, Any], provider: ProviderServer
+) -> dict[str, dict[str, Any]]:
     await reply_to(admin, agent)
     return {one["function"]["name"]: one["function"] for one in provider.last.json.get("tools", ())}
 
@@ -41,7 +43,7 @@ async def test_each_endpoint_is_a_function_with_what_is_said_of_it(
     admin: Api, agent: dict[str, Any], provider: ProviderServer, remote: RestApi
 ) -> None:
     await shop(admin, agent, remote)
-    functions = await offered(admin, agent, provider)
+    functions = await ask_for_offers(admin, agent, provider)
     assert list(functions) == ["shop__look", "shop__take_back"]
     assert functions["shop__look"]["description"] == "Shop: Looks an order up."
     assert functions["shop__look"]["parameters"] == LOOK["input_schema"]
@@ -84,7 +86,7 @@ async def test_an_override_decides_which_endpoints_there_are(
     path = f"/v1/agents/{agent['id']}/tools/{tool['id']}"
     answer = await admin.patch(path, {"config_override": {"endpoints": {"take back!": None}}})
     assert answer.status == 200, answer
-    assert list(await offered(admin, agent, provider)) == ["shop__look"]
+    assert list(await ask_for_offers(admin, agent, provider)) == ["shop__look"]
 
 
 async def test_a_tool_with_very_many_endpoints_is_one_function_without_the_search(
@@ -96,7 +98,7 @@ async def test_a_tool_with_very_many_endpoints_is_one_function_without_the_searc
     }
     await change_tool(admin, tool, config={"endpoints": many})
     await change_agent(admin, agent, tool_search="off")
-    functions = await offered(admin, agent, provider)
+    functions = await ask_for_offers(admin, agent, provider)
     assert list(functions) == ["shop"]
     assert (
         len(functions["shop"]["parameters"]["properties"]["endpoint"]["enum"]) == MAX_ENDPOINT_FUNCTIONS + 2
@@ -113,4 +115,4 @@ async def test_a_tool_called_web_search_does_not_hide_the_web_search(
     tool = await make_tool(admin, name="Mine", slug="web_search", tool_type="webhook", config={})
     await attach_tool(admin, agent, tool)
     assert (await admin.post(f"/api/v1/agents/{agent['id']}/websearch/enable")).status == 200
-    assert list(await offered(admin, agent, provider)) == ["web_search", "web_search_2", "read_page"]
+    assert list(await ask_for_offers(admin, agent, provider)) == ["web_search", "web_search_2", "read_page"]

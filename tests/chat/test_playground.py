@@ -27,7 +27,7 @@ def prompt_of(provider: ProviderServer) -> str:
     return str(provider.last.json["messages"][0]["content"])
 
 
-def offered(provider: ProviderServer) -> list[str]:
+def offered_names(provider: ProviderServer) -> list[str]:
     return [one["function"]["name"] for one in provider.last.json.get("tools", ())]
 
 
@@ -42,11 +42,11 @@ async def test_the_draft_answers_while_the_agent_stays_as_it_is(
     reply = await reply_to(admin, agent, version="draft")
     assert prompt_of(provider) == "Drafted."
     assert (provider.last.json["max_tokens"], provider.last.json["temperature"]) == (99, 0.2)
-    assert offered(provider) == []
+    assert offered_names(provider) == []
     assert reply["version"] == 2
     await reply_to(admin, agent)
     assert prompt_of(provider).startswith(agent["system_prompt"])
-    assert offered(provider) == ["weather__get"]
+    assert offered_names(provider) == ["weather__get"]
 
 
 async def test_a_version_answers_with_its_prompt_model_and_tools(
@@ -92,7 +92,7 @@ async def test_sub_agents_and_web_search_are_those_of_the_draft(
     provider.says("It is three.")
     reply = await reply_to(admin, agent, version="draft")
     assert reply["message"]["content"] == "It is three."
-    assert offered(provider) == ["delegate_to_helper", "delegate_to_inner", "web_search", "read_page"]
+    assert offered_names(provider) == ["delegate_to_helper", "delegate_to_inner", "web_search", "read_page"]
     told = [one.json["messages"][0]["content"] for one in provider.requests]
     assert any(text.startswith("I am inner.") for text in told)
 
@@ -275,4 +275,4 @@ async def test_tools_that_are_disabled_today_are_not_offered(
 ) -> None:
     await change_tool(admin, weather, is_enabled=False)
     await reply_to(admin, agent, version=2)
-    assert offered(provider) == []
+    assert offered_names(provider) == []

@@ -1,4 +1,4 @@
-"""What a provider's cache can hold: each request begins with the whole of the one before it."""
+"""Tests of prompt caching: each request begins with the whole of the one before it."""
 
 from itertools import pairwise
 from typing import Any
@@ -47,7 +47,7 @@ def script(provider: ProviderServer) -> None:
 
 
 def as_read(request: Json) -> str:
-    """A request in the order in which a provider reads it, without what it does not read."""
+    """Return a request in the order in which a provider reads it, without fields it does not read."""
     messages = list(request["messages"])
     system = [request.get("system")] if "system" in request else []
     text = msgspec.json.encode([request.get("tools", []), system, messages]).decode()
@@ -55,7 +55,7 @@ def as_read(request: Json) -> str:
 
 
 def shares(requests: list[Json]) -> list[float]:
-    """How much of each request the next one begins with."""
+    """Return the share of each request that the next one begins with."""
     return [common_length(*pair) / len(pair[0]) for pair in pairwise(map(as_read, requests))]
 
 

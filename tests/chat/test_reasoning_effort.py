@@ -1,4 +1,4 @@
-"""How much a model reasons: what its provider is told, and what happens where it cannot be told."""
+"""Tests of the reasoning effort: the value sent to each provider, and models that do not support it."""
 
 from typing import Any
 

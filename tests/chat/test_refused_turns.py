@@ -1,4 +1,4 @@
-"""A chat that is refused leaves nothing: no conversation, no log and no event, whichever way it came in."""
+"""Tests that a refused chat leaves no conversation, no log and no event, on every route."""
 
 from collections.abc import Callable, Coroutine
 from typing import Any
@@ -47,7 +47,7 @@ async def agent(admin: Api, provider: ProviderServer) -> dict[str, Any]:
     return await make_agent(admin, primary_model="openai_compatible/test-model", status="published")
 
 
-async def left_over(admin: Api, agent: dict[str, Any], people: People) -> list[Any]:
+async def list_traces_of_turn(admin: Api, agent: dict[str, Any], people: People) -> list[Any]:
     conversations = (await admin.get("/api/v1/conversations")).json()["data"]
     logs = (await admin.get(f"/api/v1/agents/{agent['id']}/logs")).json()["data"]
     told = [
@@ -66,7 +66,7 @@ async def test_a_model_that_nobody_serves_leaves_nothing(
     await change_agent(admin, agent, primary_model="openai_compatible/unheard-of")
     refused = await WAYS[way](admin, agent, holder)
     assert (refused.status, refused.code) == (422, "model_not_configured"), refused
-    assert await left_over(admin, agent, people) == []
+    assert await list_traces_of_turn(admin, agent, people) == []
     assert provider.requests == []
 
 
@@ -93,7 +93,7 @@ async def test_an_archived_agent_leaves_nothing(
     await change_agent(admin, agent, status="archived")
     refused = await WAYS[way](admin, agent, holder)
     assert refused.status in {404, 409}, refused
-    assert await left_over(admin, agent, people) == []
+    assert await list_traces_of_turn(admin, agent, people) == []
 
 
 @pytest.mark.either_database
@@ -108,7 +108,7 @@ async def test_a_spent_budget_leaves_nothing(
     assert (await say(admin, agent)).status == 200
     budget = {"scope": {"type": "tenant"}, "limit_tokens": 1, "period": "month", "action": action}
     assert (await admin.post("/api/v1/budgets", budget)).status == 201
-    before = await left_over(admin, agent, people)
+    before = await list_traces_of_turn(admin, agent, people)
     refused = await WAYS[way](admin, agent, holder)
     assert refused.status in {422, 429}, refused
-    assert len(await left_over(admin, agent, people)) == len(before)
+    assert len(await list_traces_of_turn(admin, agent, people)) == len(before)

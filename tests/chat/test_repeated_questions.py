@@ -23,8 +23,8 @@ async def ask(api: Api, agent: dict[str, Any], **more: Any) -> Response:
     return await api.post(f"/api/v1/agents/{agent['id']}/chat", body, headers=KEY)
 
 
-async def said(api: Api) -> list[list[str]]:
-    """What was said in every conversation."""
+async def list_texts(api: Api) -> list[list[str]]:
+    """Return the texts of the messages of every conversation."""
     found = (await api.get("/api/v1/conversations")).json()["data"]
     listed = [(await api.get(f"/api/v1/conversations/{one['id']}/messages")).json()["data"] for one in found]
     return [[message["content"] for message in one] for one in listed]
@@ -41,7 +41,7 @@ async def test_a_question_that_was_cut_off_is_stored_once(
     answer = await ask(admin, agent)
     assert answer.status == 200, answer
     assert answer.json()["message"]["content"] == "Hello."
-    assert await said(admin) == [["Hi", "Hello."]]
+    assert await list_texts(admin) == [["Hi", "Hello."]]
     assert len(provider.requests) == asked
     assert (await ask(admin, agent)).body == answer.body
 
@@ -54,4 +54,4 @@ async def test_a_question_that_a_model_failed_at_is_asked_again(
     provider.faults.clear()
     provider.says("Hello.")
     assert (await ask(admin, agent)).json()["message"]["content"] == "Hello."
-    assert await said(admin) == [["Hi", "Hello."]]
+    assert await list_texts(admin) == [["Hi", "Hello."]]

@@ -11,7 +11,7 @@ from retinue.chat.models import Message, StreamFollower
 from retinue.chat.replies import followers, live, stream_control
 from retinue.kit.clock import ManualClock
 from tests.adapters.llm_server import ProviderServer
-from tests.chat.listening import Listener, turns_of, until_quiet
+from tests.chat.listening import Listener, turns_of, wait_until_quiet
 from tests.chat.provider_faults import slowly
 from tests.chat.speaking import path_of, text_of
 from tests.client import Api
@@ -32,7 +32,7 @@ async def leases_on(people: People, admin: Api, message_id: str) -> list[StreamF
         return await ctx.detached().db.all(StreamFollower, message_id=message_id)
 
 
-async def until_followed(people: People, admin: Api, message_id: str, after: str = "") -> StreamFollower:
+async def wait_for_follower(people: People, admin: Api, message_id: str, after: str = "") -> StreamFollower:
     """Return the lease once another process follows the reply, and its lease ends after this time."""
     async with asyncio.timeout(10):
         while True:
@@ -64,7 +64,7 @@ async def test_a_turn_is_not_given_up_while_somebody_waits_for_it_in_another_pro
         method="GET",
         headers={"Last-Event-ID": "2"},
     )
-    await until_followed(people, admin, message_id)
+    await wait_for_follower(people, admin, message_id)
     await here.leave()
     await asyncio.sleep(3 * GRACE_S)
     assert sum(map(len, turns_of(service))) == 1
@@ -97,11 +97,11 @@ async def test_a_turn_is_given_up_once_nobody_waits_for_it_anywhere(
         path_of(agent, f"/stream/{message_id}"),
         method="GET",
     )
-    await until_followed(people, admin, message_id)
+    await wait_for_follower(people, admin, message_id)
     await here.leave()
     await there.leave()
     assert await leases_on(people, admin, message_id) == []
-    await until_quiet(service)
+    await wait_until_quiet(service)
     await elsewhere.stop()
 
 
@@ -125,9 +125,9 @@ async def test_a_lease_is_renewed_and_leaves_the_question_alone(
     other = Api(elsewhere, token=admin.token, ip=admin.ip)
     path = path_of(agent, f"/stream/{message_id}")
     there = Listener(other, path, method="GET")
-    first = await until_followed(people, admin, message_id)
+    first = await wait_for_follower(people, admin, message_id)
     clock.advance(1)
-    renewed = await until_followed(people, admin, message_id, after=first.expires_at)
+    renewed = await wait_for_follower(people, admin, message_id, after=first.expires_at)
     assert (renewed.id, renewed.created_at) == (first.id, first.created_at)
     async with people.context(admin.user.tenant_id) as ctx:
         question = await ctx.detached().db.find(Message, reply_id=message_id)
@@ -166,7 +166,7 @@ async def test_the_lease_of_a_process_that_was_killed_expires_and_is_purged(
     await purge(people)
     assert len(await leases_on(people, admin, message_id)) == 1
     clock.advance(followers.LEASE_SECONDS)
-    await until_quiet(service)
+    await wait_until_quiet(service)
     await purge(people)
     assert await leases_on(people, admin, message_id) == []
 

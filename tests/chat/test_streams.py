@@ -12,7 +12,7 @@ from retinue.chat.replies.live import LiveTurns
 from retinue.kit.clock import ManualClock
 from tests.adapters.llm_replies import Call
 from tests.adapters.llm_server import ProviderServer, hanging, refusing, resetting, streaming
-from tests.chat.listening import Listener, until_quiet
+from tests.chat.listening import Listener, wait_until_quiet
 from tests.chat.speaking import events_of, messages_of, path_of, reply_to, stream, text_of
 from tests.client import Api
 from tests.factories.agents import attach_tool
@@ -23,8 +23,8 @@ from tests.tools.servers.rest_api import RestApi
 PIECE = b'data: {"choices": [{"index": 0, "delta": {"content": "%b"}}]}\n\n'
 
 
-def said(*texts: bytes) -> bytes:
-    """A stream of a provider up to here, without its end."""
+def unfinished_stream(*texts: bytes) -> bytes:
+    """Return a provider's stream with these pieces, without its end."""
     head = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
     return head + b"".join(PIECE % text for text in texts)
 
@@ -39,11 +39,11 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 async def test_a_client_that_leaves_ends_the_turn_and_what_was_said_is_kept(
     service: Service, admin: Api, agent: dict[str, Any], provider: ProviderServer
 ) -> None:
-    provider.fails(hanging(said(b"One ", b"two ")))
+    provider.fails(hanging(unfinished_stream(b"One ", b"two ")))
     listener = Listener(admin, path_of(agent, "/stream"), {"message": "Count"})
     await listener.until("content_delta", 2)
     await listener.leave()
-    await until_quiet(service)
+    await wait_until_quiet(service)
     async with asyncio.timeout(5):
         await provider.hung_up.wait()
     conversation_id = listener.events[0].data["conversation_id"]
@@ -64,7 +64,7 @@ async def test_a_client_that_comes_back_misses_nothing(
     go_on = asyncio.Event()
 
     async def slowly(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        writer.write(said(b"One ", b"two "))
+        writer.write(unfinished_stream(b"One ", b"two "))
         await writer.drain()
         await go_on.wait()
         writer.write(PIECE % b"three" + b"data: [DONE]\n\n")
@@ -84,7 +84,7 @@ async def test_a_client_that_comes_back_misses_nothing(
     assert [one.id for one in whole] == list(range(1, len(whole) + 1))
     assert text_of(whole) == "One two three"
     assert whole[-1].event == "message_stop"
-    await until_quiet(service)
+    await wait_until_quiet(service)
 
 
 async def test_a_finished_stream_is_replayed_the_same_and_expires(
@@ -115,7 +115,7 @@ async def test_a_finished_stream_is_replayed_the_same_and_expires(
 async def test_a_turn_is_stopped_on_request(
     service: Service, admin: Api, agent: dict[str, Any], provider: ProviderServer
 ) -> None:
-    provider.fails(hanging(said(b"For ever")))
+    provider.fails(hanging(unfinished_stream(b"For ever")))
     listener = Listener(admin, path_of(agent, "/stream"), {"message": "How long?"})
     await listener.until("content_delta")
     message_id = listener.events[0].data["message_id"]
@@ -129,7 +129,7 @@ async def test_a_turn_is_stopped_on_request(
     shown = {"usage", "message_id", "finish_reason", "sources", "tool_calls", "warnings"}
     shown |= {"usage_by_model", "estimated_cost_usd", "trace_id", "output", "compaction"}
     assert stop.data.keys() == shown
-    await until_quiet(service)
+    await wait_until_quiet(service)
     again = await admin.get(path_of(agent, f"/stream/{message_id}"))
     assert events_of(again.body) == listener.events
     assert (await admin.post(path_of(agent, f"/{message_id}/stop"))).status == 200
@@ -148,7 +148,7 @@ async def test_a_call_that_was_stopped_with_its_turn_is_not_replayed(
     path = path_of(agent, f"/{listener.events[0].data['message_id']}/stop")
     assert (await admin.post(path)).status == 200
     await listener.end()
-    await until_quiet(service)
+    await wait_until_quiet(service)
     again = await admin.get(path_of(agent, f"/stream/{listener.events[0].data['message_id']}"))
     assert events_of(again.body) == [one for one in listener.events if one.event != "tool_use"]
 
@@ -158,7 +158,7 @@ async def test_a_call_that_was_stopped_with_its_turn_is_not_replayed(
 async def test_another_process_is_asked_to_stop_through_the_database(
     service: Service, admin: Api, agent: dict[str, Any], provider: ProviderServer
 ) -> None:
-    provider.fails(hanging(said(b"For ever")))
+    provider.fails(hanging(unfinished_stream(b"For ever")))
     listener = Listener(admin, path_of(agent, "/stream"), {"message": "How long?"})
     await listener.until("content_delta")
     message_id = listener.events[0].data["message_id"]
@@ -203,7 +203,7 @@ async def test_a_failure_after_the_first_word_is_an_error_event(
     service: Service, admin: Api, agent: dict[str, Any], provider: ProviderServer
 ) -> None:
     arrived = asyncio.Event()
-    provider.fails(resetting(said(b"Hel"), after=arrived))
+    provider.fails(resetting(unfinished_stream(b"Hel"), after=arrived))
     listener = Listener(admin, path_of(agent, "/stream"), {"message": "Hello"})
     await listener.until("content_delta")
     arrived.set()
@@ -219,7 +219,7 @@ async def test_a_failure_after_the_first_word_is_an_error_event(
     assert events_of(again.body) == listener.events
     rest = await admin.get(path, headers={"Last-Event-ID": "2"})
     assert (rest.status, events_of(rest.body)) == (200, listener.events[2:])
-    await until_quiet(service)
+    await wait_until_quiet(service)
 
 
 async def test_a_stream_of_which_nothing_was_kept_cannot_be_resumed(
@@ -232,7 +232,7 @@ async def test_a_stream_of_which_nothing_was_kept_cannot_be_resumed(
     provider.fails(streaming(uses_a_tool), *[refusing(400, {"error": {"message": "bad"}})] * 5)
     heard = await stream(admin, agent)
     assert [one.event for one in heard] == ["message_start", "tool_use", "tool_result", "error"]
-    await until_quiet(service)
+    await wait_until_quiet(service)
     async with asyncio.timeout(5):
         again = await admin.get(path_of(agent, f"/stream/{heard[0].data['message_id']}"))
     assert (again.status, again.code) == (410, "stream_expired")

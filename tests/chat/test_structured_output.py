@@ -31,7 +31,7 @@ from tests.embed.keys import Holder, make_key
 from tests.factories.agents import attach_agent, change_agent, make_agent
 from tests.factories.people import People
 from tests.factories.providers import add_key_for
-from tests.factories.weights import fetched
+from tests.factories.weights import fetch_weights
 from tests.traces.stored import spans_of
 
 Json = dict[str, Any]
@@ -244,16 +244,20 @@ async def test_a_schema_that_cannot_be_used_is_refused_before_anything_is_stored
     assert (await admin.get("/api/v1/conversations")).json()["data"] == []
 
 
-def nested(levels: int) -> Json:
+def nested_schema(levels: int) -> Json:
     inner: Json = (
-        {"type": "object", "properties": {"x": nested(levels - 1)}} if levels > 1 else {"type": "string"}
+        {"type": "object", "properties": {"x": nested_schema(levels - 1)}}
+        if levels > 1
+        else {"type": "string"}
     )
     return inner
 
 
 async def test_a_schema_may_have_ten_levels(admin: Api, agent: Json) -> None:
-    assert (await change_agent(admin, agent, output_schema=nested(10)))["output_schema"] == nested(10)
-    answer = await admin.put(f"/api/v1/agents/{agent['id']}", {"output_schema": nested(11)})
+    assert (await change_agent(admin, agent, output_schema=nested_schema(10)))[
+        "output_schema"
+    ] == nested_schema(10)
+    answer = await admin.put(f"/api/v1/agents/{agent['id']}", {"output_schema": nested_schema(11)})
     assert "10 levels" in answer.json()["error"]["details"]["output_schema"]
 
 
@@ -368,7 +372,7 @@ async def test_characters_that_no_database_stores_do_no_harm(
 
 @pytest.mark.slow
 async def test_the_embedded_model_answers_by_grammar(make_service: Any) -> None:
-    people = People(await make_service(models_dir=fetched()))
+    people = People(await make_service(models_dir=fetch_weights()))
     person = await people.signed_in(Role.tenant_admin)
     schema = {
         "type": "object",

@@ -1,4 +1,4 @@
-"""How long a model may think and a turn may take: the instance's settings, and an agent's own."""
+"""Tests of the time limits of models and turns: the instance's settings, and an agent's own."""
 
 import asyncio
 from typing import Any
@@ -17,8 +17,8 @@ WORDS = tuple(b'data: {"choices":[{"delta":{"content":"%b"}}]}\n\n' % word for w
 END = b'data: {"choices":[{"delta":{},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n'
 
 
-def thinking(seconds: float) -> Fault:
-    """A model that is silent for so long before its first word, and before its second."""
+def think_for(seconds: float) -> Fault:
+    """Return a model that is silent for this long before its first word, and before its second."""
 
     async def answer(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await asyncio.sleep(seconds)
@@ -67,14 +67,14 @@ async def test_seconds_are_whole_and_at_most_an_hour(admin: Api, seconds: Any) -
 
 
 async def test_a_model_may_think_for_a_moment(admin: Api, agent: Json, provider: ProviderServer) -> None:
-    provider.fails(thinking(0.5))
+    provider.fails(think_for(0.5))
     heard = await stream(admin, agent)
     assert [one.data["delta"] for one in heard if one.event == "content_delta"] == ["Well", "done"]
 
 
 @pytest.mark.slow
 async def test_a_model_may_think_for_a_long_time(admin: Api, agent: Json, provider: ProviderServer) -> None:
-    provider.fails(thinking(100))
+    provider.fails(think_for(100))
     heard = await stream(admin, agent)
     assert [one.data["delta"] for one in heard if one.event == "content_delta"] == ["Well", "done"]
     assert heard[-1].event == "message_stop"

@@ -20,11 +20,11 @@ from tests.factories.agents import attach_tool, make_agent
 from tests.factories.people import People
 from tests.factories.providers import add_key
 from tests.factories.tools import make_tool
-from tests.tools.servers.mcp_process import McpProcess, listed, mcp_process
+from tests.tools.servers.mcp_process import McpProcess, listed_tool, mcp_process
 from tests.tools.servers.rest_api import RestApi
 
 Json = dict[str, Any]
-CAMERA = listed("camera", {"type": "object", "properties": {"kinds": {"type": "array"}}})
+CAMERA = listed_tool("camera", {"type": "object", "properties": {"kinds": {"type": "array"}}})
 
 
 @pytest.fixture(scope="module")

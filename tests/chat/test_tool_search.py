@@ -9,14 +9,14 @@ from retinue.access.models import Role
 from tests.adapters.llm_replies import Call
 from tests.adapters.llm_server import ProviderServer
 from tests.chat.approving import Desk
-from tests.chat.many_tools import SUBJECTS, Json, attach_tools, endpoints, found_by, search
+from tests.chat.many_tools import SUBJECTS, Json, attach_tools, endpoints, search, search_functions
 from tests.chat.speaking import messages_of, reply_to
 from tests.client import Api
 from tests.factories.agents import attach_tool, change_agent, make_agent
 from tests.factories.people import People
 from tests.factories.providers import add_key_for
 from tests.factories.tools import executions_of, make_tool
-from tests.factories.weights import fetched
+from tests.factories.weights import fetch_weights
 from tests.tools.servers.rest_api import RestApi
 
 QUESTIONS = {
@@ -37,14 +37,14 @@ def call(name: str, input: object, id: str = "call_use") -> Call:
     return Call("call_tool", msgspec.json.encode({"name": name, "input": input}).decode(), id)
 
 
-def offered(provider: ProviderServer) -> list[str]:
+def offered_names(provider: ProviderServer) -> list[str]:
     return [one["function"]["name"] for one in provider.last.json.get("tools", ())]
 
 
 @pytest.mark.either_database
 async def test_the_right_one_of_200_functions_is_found(make_service, provider, remote):
     """With the real model that compares a question with descriptions."""
-    service = await make_service(models_dir=fetched())
+    service = await make_service(models_dir=fetch_weights())
     people = People(service)
     admin = await people.signed_in(Role.tenant_admin)
     await add_key_for(admin, provider, models=["test-model"])
@@ -52,11 +52,11 @@ async def test_the_right_one_of_200_functions_is_found(make_service, provider, r
     await attach_tools(admin, agent, remote)
     await service.runner.drain()
     for question, wanted in QUESTIONS.items():
-        found = await found_by(admin, agent, provider, question)
+        found = await search_functions(admin, agent, provider, question)
         assert wanted in found, (question, found)
-    assert offered(provider) == ["tool_search", "call_tool"]
-    assert len(await found_by(admin, agent, provider, "anything at all", limit=10)) == 10
-    assert len(await found_by(admin, agent, provider, "anything at all", limit=99)) == 10
+    assert offered_names(provider) == ["tool_search", "call_tool"]
+    assert len(await search_functions(admin, agent, provider, "anything at all", limit=10)) == 10
+    assert len(await search_functions(admin, agent, provider, "anything at all", limit=99)) == 10
 
 
 async def test_a_found_function_is_called_as_itself(admin, agent, provider, remote, tools):
@@ -133,10 +133,10 @@ async def test_input_written_as_text_is_read(admin, agent, provider, remote, too
 async def test_an_approval_holds_for_a_found_function(desk: Desk):
     """The tool of the desk requires an approval; the agent searches its only function."""
     await change_agent(desk.admin, desk.agent, tool_search="always")
-    name = await found_by(desk.admin, desk.agent, desk.provider, "weather")
+    name = await search_functions(desk.admin, desk.agent, desk.provider, "weather")
     desk.provider.says("", call(name[0], {"city": "Graz"}))
     reply = await desk.ask(message="How is the weather?")
-    assert offered(desk.provider) == ["tool_search", "call_tool"]
+    assert offered_names(desk.provider) == ["tool_search", "call_tool"]
     assert reply["finish_reason"] == "awaiting_approval"
     (called,) = reply["tool_calls"]
     assert (called["tool"], called["tool_id"]) == (name[0], desk.tool["id"])
@@ -171,14 +171,14 @@ async def test_chosen_tools_are_offered_beside_the_search(admin, agent, provider
     assert (answer.status, answer.json()["data"]["always_offered"]) == (200, True), answer
     provider.says("Hello.")
     await reply_to(admin, agent)
-    names = offered(provider)
+    names = offered_names(provider)
     assert len(names) == 18
     # In which order a configuration has its endpoints is up to the database.
     assert all(name.startswith("crm__") for name in names[:16])
     assert names[16:] == ["tool_search", "call_tool"]
     # What was not offered can still be found.
     hidden = next(name for name in map("crm__{}".format, endpoints(SUBJECTS["Crm"])) if name not in names)
-    assert hidden in await found_by(admin, agent, provider, hidden, limit=10)
+    assert hidden in await search_functions(admin, agent, provider, hidden, limit=10)
 
 
 @pytest.mark.either_database
@@ -187,16 +187,16 @@ async def test_few_functions_are_offered_and_large_schemas_are_searched(admin, a
     await attach_tool(admin, agent, tool)
     provider.says("Hello.")
     await reply_to(admin, agent)
-    assert offered(provider) == ["weather__get"]
+    assert offered_names(provider) == ["weather__get"]
     large = {"type": "object", "properties": {"text": {"type": "string", "description": "x" * 25_000}}}
     await attach_tool(admin, agent, await make_tool(admin, remote.url, name="Large", input_schema=large))
     provider.says("Hello.")
     await reply_to(admin, agent)
-    assert offered(provider) == ["tool_search", "call_tool"]
+    assert offered_names(provider) == ["tool_search", "call_tool"]
     await change_agent(admin, agent, tool_search="off")
     provider.says("Hello.")
     await reply_to(admin, agent)
-    assert offered(provider) == ["weather__get", "large__get"]
+    assert offered_names(provider) == ["weather__get", "large__get"]
 
 
 @pytest.mark.either_database

@@ -1,4 +1,4 @@
-"""What a turn may take at most, whatever its models do: tokens, time, and what is kept of a reply."""
+"""Tests of the limits of a turn: tokens, time, and the part of a reply that is kept."""
 
 import asyncio
 from typing import Any
@@ -13,8 +13,8 @@ from retinue.chat.turn import runner
 from tests.adapters.llm_replies import Call, Reply
 from tests.adapters.llm_server import ProviderServer, hanging
 from tests.chat.background_jobs import accept, job_of
-from tests.chat.listening import Listener, find_turn, until_quiet
-from tests.chat.provider_faults import begun, delta
+from tests.chat.listening import Listener, find_turn, wait_until_quiet
+from tests.chat.provider_faults import delta, unfinished_stream
 from tests.chat.speaking import (
     Heard,
     events_of,
@@ -96,7 +96,7 @@ async def test_a_model_that_talks_without_end_is_cut_off(
     provider.says("ha" * 1000)
     whole = await reply_to(admin, agent)
     assert (len(whole["message"]["content"]), whole["finish_reason"]) == (1000, "length")
-    provider.fails(hanging(begun(*[delta("ha" * 10)] * 100)))
+    provider.fails(hanging(unfinished_stream(*[delta("ha" * 10)] * 100)))
     heard = await stream(admin, agent)
     assert (len(text_of(heard)), heard[-1].data["finish_reason"]) == (1000, "length")
     assert heard[-1].data["usage"]["completion_tokens"] >= 250
@@ -111,11 +111,11 @@ async def test_who_hangs_up_has_used_tokens_all_the_same(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(live, "ABANDON_AFTER_SECONDS", 0.05)
-    provider.fails(hanging(begun(delta("word " * 100))))
+    provider.fails(hanging(unfinished_stream(delta("word " * 100))))
     listener = Listener(admin, path_of(agent, "/stream"), {"message": "Hello " * 100})
     await listener.until("content_delta")
     await listener.leave()
-    await until_quiet(service)
+    await wait_until_quiet(service)
     usage = (await logs_of(admin, agent))[0]["usage"]
     assert usage["prompt_tokens"] >= 150
     assert usage["completion_tokens"] >= 125
@@ -130,7 +130,7 @@ def short_turns(monkeypatch: pytest.MonkeyPatch) -> None:
 async def test_a_turn_has_its_time_and_what_was_said_by_then_is_kept(
     admin: Api, agent: dict[str, Any], weather: dict[str, Any], provider: ProviderServer
 ) -> None:
-    provider.fails(hanging(begun(delta("So far "))))
+    provider.fails(hanging(unfinished_stream(delta("So far "))))
     answer = await admin.post(path_of(agent, "/stream"), {"message": "Hello"})
     *_, last = events_of(answer.body)
     assert last == Heard("error", last.id, {"code": "model_timeout", "message": last.data["message"]})
@@ -158,7 +158,7 @@ async def check_cut(api: Api, agent: dict[str, Any], text: str) -> None:
 async def test_stopping_twice_stores_what_was_said_once(
     service: Service, admin: Api, agent: dict[str, Any], provider: ProviderServer
 ) -> None:
-    provider.fails(hanging(begun(delta("For ever"))))
+    provider.fails(hanging(unfinished_stream(delta("For ever"))))
     listener = Listener(admin, path_of(agent, "/stream"), {"message": "How long?"})
     await listener.until("content_delta")
     message_id = listener.events[0].data["message_id"]
@@ -167,7 +167,7 @@ async def test_stopping_twice_stores_what_was_said_once(
         turn.stop()
         await asyncio.sleep(0)
     await listener.end()
-    await until_quiet(service)
+    await wait_until_quiet(service)
     stored = await messages_of(admin, listener.events[0].data["conversation_id"])
     assert [one["content"] for one in stored] == ["How long?", "For ever"]
 
@@ -178,7 +178,7 @@ async def test_stopping_while_the_reply_is_stored_is_too_late(
     is_locked = asyncio.Event()
 
     async def wait_and_end(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        writer.write(begun(delta("Almost ")))
+        writer.write(unfinished_stream(delta("Almost ")))
         await is_locked.wait()
         writer.write(delta("done.", "stop") + b"data: [DONE]\n\n")
         await writer.drain()

@@ -15,7 +15,7 @@ MAX_FIRST_LOAD_BYTES = 250_000
 MAX_SCREEN_BYTES = 60_000
 HOME = "src/features/home/home.tsx"
 LIBRARIES = {"src/features/agents/draft/editor.tsx": 161_000}
-"""What is fetched after its screen stands, and how large it may be."""
+"""Modules that are loaded after their screen is drawn, with the maximum size in bytes."""
 LOCK = json.loads((ROOT / "console" / "package-lock.json").read_text())
 
 
@@ -25,7 +25,7 @@ def manifest() -> dict:
     return json.loads((files.WEB / "manifest.json").read_text())
 
 
-def loaded(manifest: dict, entry: str) -> set[str]:
+def loaded_files(manifest: dict, entry: str) -> set[str]:
     """The files that the browser loads for an entry before it can show it."""
     todo, seen, names = [entry], set(), set()
     while todo:
@@ -39,18 +39,18 @@ def loaded(manifest: dict, entry: str) -> set[str]:
     return names
 
 
-def packed(names: set[str]) -> int:
+def compressed_size(names: set[str]) -> int:
     return sum((files.WEB / f"{name}.gz").stat().st_size for name in names)
 
 
 def test_the_first_load_and_each_screen_stay_within_their_budgets(manifest: dict) -> None:
     entry = next(name for name, chunk in manifest.items() if chunk.get("isEntry"))
-    first = loaded(manifest, entry)
-    assert packed(first | loaded(manifest, HOME)) <= MAX_FIRST_LOAD_BYTES
+    first = loaded_files(manifest, entry)
+    assert compressed_size(first | loaded_files(manifest, HOME)) <= MAX_FIRST_LOAD_BYTES
     for name, chunk in manifest.items():
         if chunk.get("isDynamicEntry"):
             limit = LIBRARIES.get(name, MAX_SCREEN_BYTES)
-            assert packed(loaded(manifest, name) - first) <= limit, name
+            assert compressed_size(loaded_files(manifest, name) - first) <= limit, name
 
 
 def test_fonts_and_package_stay_small(manifest: dict) -> None:

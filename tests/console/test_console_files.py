@@ -26,7 +26,7 @@ def built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def missing_console(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files, "WEB", tmp_path / "nowhere")
 
 
@@ -74,7 +74,7 @@ async def test_browsers_are_led_from_the_start_to_the_console(api: Api, built: P
     assert (await api.get("/")).status == 200, "a program gets the page as before"
 
 
-async def test_without_files_the_page_says_how_to_get_them(api: Api, missing: None) -> None:
+async def test_without_files_the_page_says_how_to_get_them(api: Api, missing_console: None) -> None:
     page = await api.get("/console/")
     assert page.status == 503
     assert b"make console" in page.body

@@ -11,7 +11,7 @@ from tests.chat.speaking import path_of, reply_to
 from tests.client import Api
 from tests.contract.walk import Walked, known_ids
 from tests.factories.agents import attach_agent, attach_tool, make_agent
-from tests.factories.forms import make_form, sent
+from tests.factories.forms import make_form, submit
 from tests.factories.people import People
 from tests.factories.providers import add_key_for
 from tests.factories.tools import endpoint, make_tool
@@ -42,7 +42,7 @@ async def make_content_world(
     tenant = await people.default_tenant()
     everyone = {role.value: await people.signed_in(role, tenant) for role in Role}
     everyone |= {"admin": admin, "owner": await people.signed_in(Role.agent_user, tenant)}
-    provider.otherwise = lambda _: _spoken(provider)
+    provider.otherwise = lambda _: _choose_reply(provider)
     await add_key_for(admin, provider, models=["test-model"])
     await _who_hears(admin, remote)
     main, expert = await _agents(admin, remote)
@@ -63,8 +63,8 @@ async def make_content_world(
     return ContentWorld(service, everyone, await known_ids(people, tenant.id))
 
 
-def _spoken(provider: ProviderServer) -> Reply:
-    """The first agent uses all it has; whoever is asked says what it heard, and so do the others."""
+def _choose_reply(provider: ProviderServer) -> Reply:
+    """The first agent calls everything it has; every agent repeats the secret word it was told."""
     asked = provider.last.json["messages"]
     heard = ADMINS if _ASKED_BY_WORKFLOW in str(asked) else OWNERS
     if not str(asked[0]["content"]).startswith(_MAIN) or asked[-1]["role"] != "user":
@@ -169,4 +169,4 @@ async def _workflows(admin: Api, expert: dict[str, Any]) -> None:
     outer = await make_workflow(admin, node("sub", "sub_workflow", workflow_id=inner["id"]), name="Outer")
     await start(admin, outer)
     form = await make_form(admin, workflow_id=inner["id"])
-    await sent(admin, form)
+    await submit(admin, form)

@@ -1,4 +1,4 @@
-"""What the OpenAPI document declares an operation to answer, and whether an answer keeps to it."""
+"""Responses that the OpenAPI document declares, and checks that an answer matches them."""
 
 import functools
 import json
@@ -46,7 +46,7 @@ def _named_in(node: Any) -> set[str]:
 
 
 def _with_what_it_names(schema: dict[str, Any]) -> dict[str, Any]:
-    """The schema with those it refers to: with all of the document a validator takes seven megabytes."""
+    """Return the schema with those it refers to: with the whole document a validator takes 7 MB."""
     schemas: dict[str, Any] = {}
     missing = _named_in(schema)
     while missing:
@@ -64,7 +64,7 @@ def _may_have_warnings(schema: dict[str, Any]) -> bool:
 
 @functools.cache
 def _schema(operation: str, status: str) -> Any:
-    """Return what is declared for an answer of this status, None if no JSON is."""
+    """Return the schema that is declared for an answer of this status, None if no JSON is."""
     method, path = operation.split(" ", 1)
     response = document()["paths"][path][method.lower()]["responses"].get(status, {})
     content = _closed(response.get("content", {})).get("application/json")
@@ -73,7 +73,7 @@ def _schema(operation: str, status: str) -> Any:
 
 @functools.cache
 def _validator(operation: str, status: str) -> Any:
-    """Return what checks an answer of this status, None if no JSON is declared for it."""
+    """Return the validator for an answer of this status, None if no JSON is declared for it."""
     schema = _schema(operation, status)
     if schema is None:
         return None
@@ -82,8 +82,8 @@ def _validator(operation: str, status: str) -> Any:
     return jsonschema_rs.validator_for(_with_what_it_names(members[0]))
 
 
-def undeclared(operation: str, answer: Response) -> list[str]:
-    """What in a good answer is not as the document has it, undeclared keys included."""
+def find_undeclared(operation: str, answer: Response) -> list[str]:
+    """Return the differences between a good answer and the document, undeclared keys included."""
     validator = _validator(operation, str(answer.status))
     if validator is None:
         return [] if answer.headers.get("content-type") != "application/json" else _unknown(operation)

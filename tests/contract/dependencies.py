@@ -1,4 +1,4 @@
-"""What the code imports beside what pyproject.toml declares and the locks pin."""
+"""The imports of the code beside the dependencies that pyproject.toml declares and the locks pin."""
 
 import ast
 import sys
@@ -49,11 +49,11 @@ def extras() -> dict[str, list[str]]:
     return {name: lines for name, lines in found.items() if name not in {"all", "dev"}}
 
 
-def declared(lines: Iterable[str]) -> dict[str, Requirement]:
+def parse_requirements(lines: Iterable[str]) -> dict[str, Requirement]:
     return {canonicalize_name(one.name): one for one in map(Requirement, lines)}
 
 
-def imported(folders: Iterable[str], root: Path = ROOT) -> dict[str, str]:
+def find_imports(folders: Iterable[str], root: Path = ROOT) -> dict[str, str]:
     """Return the foreign top-level modules that the code imports, each with a file that does.
 
     Scripts import the module beside them by its bare name.
@@ -93,7 +93,7 @@ def packages_of(modules: Iterable[str]) -> dict[str, set[str]]:
     }
 
 
-def undeclared(modules: Mapping[str, str], names: Iterable[str]) -> list[str]:
+def find_undeclared(modules: Mapping[str, str], names: Iterable[str]) -> list[str]:
     allowed = {*names, *WITH_PYTHON}
     return [
         f"{modules[module]} imports {module}, but pyproject.toml lacks {' or '.join(sorted(packages))}"
@@ -102,7 +102,7 @@ def undeclared(modules: Mapping[str, str], names: Iterable[str]) -> list[str]:
     ]
 
 
-def unused(modules: Iterable[str], names: Iterable[str], excused: Mapping[str, str]) -> list[str]:
+def find_unused(modules: Iterable[str], names: Iterable[str], excused: Mapping[str, str]) -> list[str]:
     """Return what is declared but neither imported nor excused, and excuses that excuse nothing."""
     used = {name for packages in packages_of(modules).values() for name in packages}
     idle = {name for name in names if name not in used}
@@ -111,8 +111,8 @@ def unused(modules: Iterable[str], names: Iterable[str], excused: Mapping[str, s
     ]
 
 
-def locked(lock: str) -> dict[str, Requirement]:
+def read_lock(lock: str) -> dict[str, Requirement]:
     lines = [line for line in (ROOT / lock).read_text().splitlines() if not line.startswith("#")]
-    found = declared(lines)
+    found = parse_requirements(lines)
     assert len(found) == len(lines), f"{lock} names a package twice"
     return found

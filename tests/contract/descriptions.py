@@ -1,4 +1,4 @@
-"""What the OpenAPI document leaves undescribed; `scripts/undescribed.py` lists it for one package."""
+"""Gaps in the descriptions of the OpenAPI document; `scripts/undescribed.py` lists those of one package."""
 
 import functools
 import re
@@ -54,7 +54,7 @@ def only_repeats(description: str, *names: str) -> bool:
     return words(description) <= set().union(*map(words, names))
 
 
-def missing(found: dict[str, Any]) -> Iterator[tuple[str, str]]:
+def find_missing(found: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """Every gap: the component or operation it is in, and what is missing there."""
     for name, schema in found["components"]["schemas"].items():
         for gap in _gaps(name, schema, name):
@@ -177,7 +177,7 @@ def _paths(name: str, schema: dict[str, Any]) -> Iterator[str]:
 
 
 class DescribedNames(msgspec.Struct):
-    """What the texts of one package may describe."""
+    """The names that the texts of one package may describe."""
 
     fields: set[str]
     enums: set[str]

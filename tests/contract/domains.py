@@ -1,4 +1,4 @@
-"""What the contract tests know of all domains, each after those it refers to."""
+"""The contracts of all domains, each after those it refers to."""
 
 from retinue.kit.db.models import Record
 from tests.access.contract import CONTRACT as ACCESS

@@ -1,4 +1,4 @@
-"""What every response has: its headers, and the envelope of an error."""
+"""Checks that every response passes: its headers, and the envelope of an error."""
 
 LIMIT_HEADERS = ("x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset", "x-ratelimit-window")
 

@@ -22,7 +22,7 @@ from schemathesis.generation.overrides import Override
 
 from retinue.app import openapi_document
 from tests.client import HOST, Api, Response
-from tests.contract.declared import undeclared
+from tests.contract.declared import find_undeclared
 from tests.contract.envelopes import assert_well_formed, is_fault_of_others
 from tests.contract.routes import ROUTES, label
 
@@ -54,7 +54,7 @@ CHOSEN = CHECKS.get_by_names(
 
 
 @functools.cache
-def described() -> Any:
+def fuzzed_document() -> Any:
     """The document without the caller's identity and the retries of a call, which are not made up here."""
     document = json.loads(openapi_document())
     for operation in (each for path in document["paths"].values() for each in path.values()):
@@ -73,7 +73,7 @@ def described() -> Any:
 
 
 def operation_of(method: str, path: str) -> Any:
-    return described()[path][method]
+    return fuzzed_document()[path][method]
 
 
 def boundary_cases(operation: Any) -> Iterator[Any]:
@@ -91,7 +91,7 @@ def boundary_cases(operation: Any) -> Iterator[Any]:
 
 
 def random_cases(operation: Any, count: int) -> list[Any]:
-    """So many cases that keep the schema, and as many that break it."""
+    """Return `count` cases that keep the schema, and as many that break it."""
     drawn: list[Any] = []
     for mode in GenerationMode:
         if mode is GenerationMode.NEGATIVE and not (operation.body or operation.query or operation.headers):
@@ -141,7 +141,7 @@ class Fuzzer:
         return answer
 
     def _adapt(self, case: Any, number: int) -> None:
-        """Where the path may be anything, every second time it names what is really there."""
+        """Replace ids of every second case by those of existing objects, where the schema allows any path."""
         # Nobody has a minute for each case.
         if str(case.query.get("wait")).isdecimal() and int(str(case.query["wait"])) <= 60:
             case.query["wait"] = 0
@@ -177,7 +177,7 @@ class Fuzzer:
     @staticmethod
     def _judge_closely(case: Any, prepared: Any, answer: Response) -> None:
         if answer.status < 300 and answer.headers.get("content-type", "").startswith("application/json"):
-            found = undeclared(case.operation.label, answer)
+            found = find_undeclared(case.operation.label, answer)
             assert not found, f"answers with undeclared keys: {found}"
         route = BY_LABEL[case.operation.label]
         if case.meta.generation.mode is GenerationMode.POSITIVE and route.body is not None:

@@ -1,4 +1,4 @@
-"""What the contract tests need to know of a domain; tests/<domain>/contract.py says it in `CONTRACT`."""
+"""Types of a domain's contract; each tests/<domain>/contract.py declares its own as `CONTRACT`."""
 
 from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass, field
@@ -29,7 +29,7 @@ class World:
     wanted: Collection[str] | None = None
     """The path parameters that are asked for; None for all."""
     ids: dict[str, str] = field(default_factory=dict)
-    """What the domains so far have made, by path parameter."""
+    """Ids of the objects that were made so far, by path parameter."""
 
     def wants(self, *parameters: str) -> bool:
         return self.wanted is None or not set(parameters).isdisjoint(self.wanted)
@@ -37,7 +37,7 @@ class World:
 
 @dataclass
 class Scene:
-    """Where a route is called: `me` is the administrator of a tenant, signed in, and `user` their record."""
+    """The surroundings of a call: `me` is a signed-in administrator of a tenant, `user` their record."""
 
     service: Service
     clock: ManualClock
@@ -92,7 +92,7 @@ class DomainContract:
     texts: dict[str, dict[str, str]] = field(default_factory=dict)
     """The fields that a route takes beside its file."""
     calls: dict[str, Write] = field(default_factory=dict)
-    """How routes that take a body are called so that they succeed."""
+    """Calls of the routes that take a body, made so that they succeed."""
 
     def writes(self, changes: str = "", *, refuses_unknown: bool = False, **inserts: int) -> Any:
         """Declare how to call the route of the same name, and what that may change."""

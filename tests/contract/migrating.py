@@ -29,7 +29,7 @@ assert domains.DOMAINS, "the records are declared by importing them"
 
 
 async def migrate(settings: Settings) -> bool:
-    """Whether anything had to be done."""
+    """Migrate the database; return whether there was anything to do."""
     settings.data_dir.mkdir(parents=True, exist_ok=True)
     return await upgrade(settings)
 
@@ -73,7 +73,7 @@ def _word_indexes(connection: sa.Connection) -> list[Any]:
 
 
 async def differences(settings: Settings) -> list[Any]:
-    """What would have to change for the database to be exactly what the records declare."""
+    """Return the differences between the database and the declared records."""
 
     def compare(connection: sa.Connection) -> list[Any]:
         on_sqlite = connection.dialect.name == "sqlite"
@@ -91,7 +91,7 @@ async def differences(settings: Settings) -> list[Any]:
 
 
 async def empty(settings: Settings) -> None:
-    """As if nothing had ever been started."""
+    """Delete everything in the database."""
     if not settings.database_url:
         for path in settings.data_dir.glob("retinue.db*"):
             path.unlink()
@@ -142,7 +142,7 @@ async def finish(settings: Settings) -> None:
 
 
 def in_a_process(work: Any) -> int:
-    """How the process ended: 0, or minus the signal that ended it."""
+    """Run it in a forked process; return its exit code, or minus the signal that killed it."""
     child = os.fork()
     if child:
         return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])

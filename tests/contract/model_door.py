@@ -26,7 +26,7 @@ DOOR = "retinue.providers.model_calls"
 
 
 def other_ways(sources: Mapping[str, str]) -> list[str]:
-    """What would reach a provider without a hold, in these modules by name."""
+    """Return the uses of a provider without a hold in these modules, given by name."""
     found = []
     for module, source in sources.items():
         tree = ast.parse(source)

@@ -118,7 +118,7 @@ class Source:
     place: str
     text: str
     nodes: list[ast.AST]
-    """Of the whole tree; kept, because every rule reads them and walking takes longer than the rules."""
+    """All nodes of the tree; kept, because walking takes longer than the rules."""
     aliases: dict[str, str]
 
     def within(self, places: tuple[str, ...]) -> bool:

@@ -22,7 +22,7 @@ _ROW = re.compile(
 
 @dataclass(frozen=True)
 class Run:
-    """When a part of the campaign last ran."""
+    """The last run of a part of the campaign."""
 
     part: str
     date: dt.date

@@ -1,4 +1,4 @@
-"""What people edit has an ETag, and of two changes of the same version one is refused."""
+"""Tests of ETags: of two changes of the same version, one is refused."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

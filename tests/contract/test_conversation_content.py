@@ -1,4 +1,4 @@
-"""What was said in a conversation, wherever it can be read: exactly by those who may read the conversation.
+"""Tests that content of a conversation is read, on any route, only by those who may read the conversation.
 
 The walk is derived from the route table: a new route that shows what it should not fails here.
 """
@@ -14,7 +14,7 @@ from retinue.kit.http.routing import Routes
 from retinue.tools.models import ToolExecution
 from tests.adapters.llm_server import provider_server
 from tests.contract.content_world import ADMINS, OWNERS, ContentWorld, make_content_world
-from tests.contract.walk import holding, paths_of, read_routes, walk
+from tests.contract.walk import find_canary, paths_of, read_routes, walk
 from tests.factories.people import People
 from tests.tools.servers.rest_api import rest_api
 
@@ -63,7 +63,7 @@ async def test_content_is_read_exactly_by_those_who_may_read_the_conversation(wo
     everything = {route: paths_of(world, route) for route in routes}
     by_admin = await walk(world.people["admin"], everything)
     there = {route: list(by_admin[route.name]) for route in routes if route.name in by_admin}
-    found = {canary: holding(by_admin, canary) for canary in (OWNERS, ADMINS)}
+    found = {canary: find_canary(by_admin, canary) for canary in (OWNERS, ADMINS)}
     assert {name for name, _ in found[OWNERS] | found[ADMINS]} >= PLACES
 
     for reader in READERS[1:]:
@@ -71,14 +71,14 @@ async def test_content_is_read_exactly_by_those_who_may_read_the_conversation(wo
         for canary, places in found.items():
             allowed = {(name, path) for name, path in places if path in walked.get(name, ())}
             assert allowed, reader
-            missing = allowed - holding(walked, canary)
+            missing = allowed - find_canary(walked, canary)
             assert not {one for one in missing if one[0] not in PERSONAL}, reader
         assert b'"redacted":true' not in b"".join(body for some in walked.values() for body in some.values())
 
     for stranger in STRANGERS:
         walked = await walk(world.people[stranger], there)
         assert walked["get_execution"], "what is left out is left out of an answer"
-        assert not holding(walked, "CANARY"), stranger
+        assert not find_canary(walked, "CANARY"), stranger
         redacted = {name for name, some in walked.items() if b'"redacted":true' in b"".join(some.values())}
         assert redacted >= {
             "get_execution",
@@ -88,7 +88,7 @@ async def test_content_is_read_exactly_by_those_who_may_read_the_conversation(wo
         }
 
     walked = await walk(world.owner, there)
-    names = {name for name, _ in holding(walked, OWNERS)}
+    names = {name for name, _ in find_canary(walked, OWNERS)}
     assert names >= {
         "list_messages",
         "get_execution",
@@ -96,7 +96,7 @@ async def test_content_is_read_exactly_by_those_who_may_read_the_conversation(wo
         "list_chat_logs",
         "list_approvals",
     }
-    assert not holding(walked, ADMINS)
+    assert not find_canary(walked, ADMINS)
 
 
 async def test_a_viewer_reads_around_what_is_left_out(world: ContentWorld) -> None:
@@ -130,9 +130,9 @@ async def test_who_reads_own_conversations_reads_them_wherever_they_are_quoted(w
     wanted = {"list_events", "get_delivery"}
     routes = {route: paths_of(world, route) for route in read_routes(world) if route.name in wanted}
     own = await walk(world.owner, routes)
-    assert {name for name, _ in holding(own, OWNERS)} == {"list_events", "get_delivery"}
-    assert not holding(own, ADMINS)
-    assert not holding(await walk(world.people["agent_user"], routes), "CANARY")
+    assert {name for name, _ in find_canary(own, OWNERS)} == {"list_events", "get_delivery"}
+    assert not find_canary(own, ADMINS)
+    assert not find_canary(await walk(world.people["agent_user"], routes), "CANARY")
 
 
 async def test_a_run_that_is_repeated_quotes_what_the_first_one_did(world: ContentWorld) -> None:
@@ -156,7 +156,7 @@ leaks = Routes("/api/v1/leaks", tag="tools")
 
 @leaks.get("", requires="tools:read")
 async def list_leaks(ctx: Context) -> list[str]:
-    """What a route shows that was written without a thought for conversations."""
+    """A planted route that shows content without checking conversations."""
     return [execution.input for execution in await ctx.db.all(ToolExecution)]
 
 
@@ -167,4 +167,4 @@ async def test_a_new_route_that_shows_content_is_found(make_service) -> None:
         world = await make_content_world(service, people, await people.super_admin(), provider, remote)
         routes = {route: paths_of(world, route) for route in read_routes(world) if route.tag == "tools"}
         walked = await walk(world.people["viewer"], routes)
-    assert {name for name, _ in holding(walked, OWNERS)} == {"list_leaks"}
+    assert {name for name, _ in find_canary(walked, OWNERS)} == {"list_leaks"}

@@ -1,7 +1,8 @@
 """Things are deleted while they are used: nobody gets a 5xx, and nothing is left of what is gone.
 
-On PostgreSQL those who use a thing and those who delete it take locks in their own orders; whoever is rolled
-back for that is repeated. The server looks for deadlocks sooner than usual here, so that rounds are quick.
+On PostgreSQL those who use a thing and those who delete it take locks in different orders; a transaction
+that is rolled back for that is repeated. The server looks for deadlocks sooner than usual here, so that
+rounds are quick.
 """
 
 import asyncio
@@ -72,7 +73,7 @@ async def _set_patience(url: str, value: str) -> None:
 
 
 async def weather(service: Service, storm: Storm) -> list[int]:
-    """Let it rage for some rounds; the statuses of all who used what was being deleted."""
+    """Delete and use things for some rounds; return the statuses of all uses."""
     found: list[int] = []
     for number in range(ROUNDS):
         use, delete = await storm()

@@ -16,51 +16,53 @@ from tests.contract.dependencies import (
     NEEDED_WITHOUT_IMPORT,
     ROOT,
     TOOLS,
-    declared,
     extras,
-    imported,
-    locked,
+    find_imports,
+    find_undeclared,
+    find_unused,
     packages_of,
+    parse_requirements,
     project,
-    undeclared,
-    unused,
+    read_lock,
 )
 
 PYTHONS = ("3.11", "3.12", "3.13")
-BASE = declared(project()["dependencies"])
-RUN = BASE | declared(line for lines in extras().values() for line in lines)
-DEV = declared(project()["optional-dependencies"]["dev"])
-RUN_LOCK, DEV_LOCK = locked("requirements.lock"), locked("requirements-dev.lock")
+BASE = parse_requirements(project()["dependencies"])
+RUN = BASE | parse_requirements(line for lines in extras().values() for line in lines)
+DEV = parse_requirements(project()["optional-dependencies"]["dev"])
+RUN_LOCK, DEV_LOCK = read_lock("requirements.lock"), read_lock("requirements-dev.lock")
 
 
 def test_what_retinue_imports_is_declared():
-    assert undeclared(imported(["src"]), RUN) == []
+    assert find_undeclared(find_imports(["src"]), RUN) == []
 
 
 def test_what_is_declared_is_imported():
-    assert unused(imported(["src"]), RUN, NEEDED_WITHOUT_IMPORT) == []
+    assert find_unused(find_imports(["src"]), RUN, NEEDED_WITHOUT_IMPORT) == []
 
 
 def test_what_tests_and_scripts_import_is_declared_and_the_rest_are_tools():
-    modules = imported(["tests", "scripts", "bench"])
-    assert undeclared(modules, RUN | DEV) == []
-    assert unused(modules, DEV, TOOLS) == []
+    modules = find_imports(["tests", "scripts", "bench"])
+    assert find_undeclared(modules, RUN | DEV) == []
+    assert find_unused(modules, DEV, TOOLS) == []
 
 
 def test_nothing_is_declared_twice():
     assert RUN.keys() & DEV.keys() == set()
-    named = [*BASE, *(name for lines in extras().values() for name in declared(lines))]
+    named = [*BASE, *(name for lines in extras().values() for name in parse_requirements(lines))]
     assert sorted(named) == sorted(RUN)
 
 
 def test_the_extras_are_those_that_the_code_asks_for():
-    """Whoever lacks a package is told to install the extra that brings it, and `all` brings them all."""
+    """A missing package is reported with the extra that brings it, and `all` brings them all."""
     assert EXTRAS.keys() == extras().keys()
     for name, lines in extras().items():
         modules = packages_of(EXTRAS[name].modules)
-        assert {package for packages in modules.values() for package in packages} == declared(lines).keys()
+        assert {package for packages in modules.values() for package in packages} == parse_requirements(
+            lines
+        ).keys()
     [everything] = project()["optional-dependencies"]["all"]
-    assert declared([everything])["retinue"].extras == extras().keys()
+    assert parse_requirements([everything])["retinue"].extras == extras().keys()
 
 
 @pytest.mark.parametrize(
@@ -76,19 +78,19 @@ def test_an_import_that_is_not_declared_is_found(tmp_path: Path, code: str):
     (tmp_path / "src" / "module.py").write_text(
         f"import json\nfrom . import sibling\nimport retinue\n{code}\n"
     )
-    modules = imported(["src"], tmp_path)
+    modules = find_imports(["src"], tmp_path)
     assert modules == {"hypothesis": "src/module.py"}
-    assert undeclared(modules, RUN) == [
+    assert find_undeclared(modules, RUN) == [
         "src/module.py imports hypothesis, but pyproject.toml lacks hypothesis"
     ]
-    assert undeclared(modules, DEV) == []
+    assert find_undeclared(modules, DEV) == []
 
 
 def test_a_dependency_that_nothing_imports_is_found():
-    assert unused({"msgspec"}, ["msgspec", "safetensors"], {}) == [
+    assert find_unused({"msgspec"}, ["msgspec", "safetensors"], {}) == [
         "safetensors is declared, but nothing imports it"
     ]
-    assert unused({"msgspec"}, ["msgspec"], {"msgspec": "?", "gone": "?"}) == [
+    assert find_unused({"msgspec"}, ["msgspec"], {"msgspec": "?", "gone": "?"}) == [
         "gone needs no excuse: it is imported or not declared",
         "msgspec needs no excuse: it is imported or not declared",
     ]

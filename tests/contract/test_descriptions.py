@@ -22,7 +22,7 @@ from tests.contract.descriptions import (
     described_names,
     document,
     example_of_kind,
-    missing,
+    find_missing,
     only_repeats,
 )
 
@@ -37,7 +37,7 @@ TOOL_KINDS = {f"custom/{kind.name}" for manifest in DOMAINS for kind in manifest
 
 
 def test_everything_is_described():
-    assert [gap for _, gap in missing(document())] == []
+    assert [gap for _, gap in find_missing(document())] == []
 
 
 def test_an_operation_is_described_in_the_imperative():
@@ -55,7 +55,7 @@ def test_an_operation_is_described_in_the_imperative():
 def test_a_description_that_only_repeats_the_name_is_a_gap():
     schema = {"properties": {"retry_count": {"description": "The retry count."}, "port": {}}}
     found = {"components": {"schemas": {"Box": schema}}, "paths": {}}
-    assert [gap for _, gap in missing(found)] == [
+    assert [gap for _, gap in find_missing(found)] == [
         "Box.retry_count only repeats its name: The retry count.",
         "Box.port has no description",
     ]
@@ -65,7 +65,7 @@ def test_a_description_that_only_repeats_the_name_is_a_gap():
 def test_undescribed_values_are_a_gap():
     schema = {"enum": ["draft", "open"], "x-enum-descriptions": {"draft": "Not public.", "gone": "No more."}}
     found = {"components": {"schemas": {"State": schema}}, "paths": {}}
-    assert [gap for _, gap in missing(found)] == [
+    assert [gap for _, gap in find_missing(found)] == [
         "State: undescribed values ['open']",
         "State: descriptions of values that do not exist ['gone']",
     ]

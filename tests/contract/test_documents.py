@@ -1,4 +1,4 @@
-"""What the documents name exists: paths, error codes, events, permissions, settings, other pages."""
+"""Tests that the paths, error codes, events, permissions and settings in the documents exist."""
 
 import re
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ ERRORS = set(re.findall(r"^\| (\d+) \| `(\w+)`", (REFERENCE / "errors.md").read_
 _CALL = re.compile(r"\b(GET|POST|PUT|PATCH|DELETE) `?((?:…|/)[\w/:.{}$…<>-]*)")
 _LINK = re.compile(r"\]\(([^)#\s]*)(#[^)\s]*)?\)")
 _OTHERS_CALLS = {("POST", "/v3/mail/send"), ("POST", "/v3/<domain>/messages"), ("GET", "/api/tags")}
-"""Of SendGrid, Mailgun and Ollama."""
+"""Calls of the APIs of SendGrid, Mailgun and Ollama."""
 _NO_PERMISSIONS = {"chat:write", "host:port"}
 """A scope of Slack, and a way to write an address."""
 _SAMPLE_EVENTS = {"order", "data", "trigger", "input", "nodes", "execution", "metadata", "settings"}
@@ -66,7 +66,7 @@ def unknown_settings(text: str) -> set[str]:
 
 @pytest.mark.parametrize("tree", _TREES)
 def test_every_setting_that_the_product_names_exists(tree: str) -> None:
-    """What the console, an answer or a file of the deployment tells people to set, the server reads."""
+    """The server reads every setting that the console, an answer or a deployment file names."""
     found = {}
     for path in (ROOT / tree).rglob("*"):
         is_ours = not {"node_modules", "web", "__pycache__"} & set(path.relative_to(ROOT).parts)

@@ -1,4 +1,4 @@
-"""Which errors a client can get, and that every code of a record is documented."""
+"""Tests of error codes: responses carry those that are declared, and records those documented."""
 
 import ast
 import re

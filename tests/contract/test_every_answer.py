@@ -1,4 +1,4 @@
-"""What holds for every answer of every route, whoever asks."""
+"""Tests of every answer of every route, for any caller."""
 
 import pytest
 

@@ -17,7 +17,7 @@ from retinue.notifications.event_notifications import EVENT_NOTIFICATIONS
 from tests.client import Api
 from tests.factories.agents import make_agent
 from tests.factories.approvals import some_approval
-from tests.factories.forms import EMAIL, NAME, make_form, sent
+from tests.factories.forms import EMAIL, NAME, make_form, submit
 from tests.factories.mails import link_token, mails_to
 from tests.factories.notifications import NOTIFICATIONS, send
 from tests.factories.people import PASSWORD, People
@@ -108,9 +108,9 @@ async def causes_of_forms(service: Service, people: People, admin: Api) -> None:
         "confirmation_email": {"subject": f"We have it {HOSTILE}", "message": LINES},
     }
     form = await make_form(admin, NAME, EMAIL, settings=settings, name=HOSTILE)
-    await sent(Api(service), form, {"name": LINES, "email": "filler@example.org"})
+    await submit(Api(service), form, {"name": LINES, "email": "filler@example.org"})
     to_creator = await make_form(admin, NAME, settings={"notifications": {"email": True}})
-    await sent(Api(service), to_creator, {"name": HOSTILE})
+    await submit(Api(service), to_creator, {"name": HOSTILE})
 
 
 CAUSES = {

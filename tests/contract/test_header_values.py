@@ -4,7 +4,7 @@ from typing import Any
 
 from retinue.access.models import Role
 from retinue.kit.text.header_masks import MASK
-from tests.contract.walk import Walked, holding, known_ids, paths_of, read_routes, walk
+from tests.contract.walk import Walked, find_canary, known_ids, paths_of, read_routes, walk
 from tests.factories.agents import attach_tool, make_agent
 from tests.factories.tools import endpoint, make_tool
 from tests.factories.workflows import PATH, make_workflow, node, start
@@ -68,12 +68,12 @@ async def test_only_who_may_change_headers_reads_their_values(service, people, a
     everyone = {role.value: await people.signed_in(role, tenant) for role in Role}
     world = Walked(service, everyone, await known_ids(people, tenant.id))
     routes = {route: paths_of(world, route) for route in read_routes(world)}
-    found = holding(await walk(everyone["tenant_admin"], routes), SECRET)
+    found = find_canary(await walk(everyone["tenant_admin"], routes), SECRET)
     assert {name for name, _ in found} >= PLACES
     for role in ("viewer", "agent_user"):
         walked = await walk(everyone[role], routes)
-        assert not holding(walked, SECRET), role
-        assert holding(walked, MASK), "their names are shown"
+        assert not find_canary(walked, SECRET), role
+        assert find_canary(walked, MASK), "their names are shown"
 
 
 async def test_a_mask_that_is_sent_back_keeps_the_value(service, people, admin) -> None:

@@ -1,4 +1,4 @@
-"""R8: from nothing to exactly what the records declare, whoever starts and however a start ends."""
+"""R8: migrations make exactly the declared schema, also when started twice or killed."""
 
 import asyncio
 import os
@@ -128,7 +128,7 @@ async def test_two_servers_that_start_at_once_on_an_empty_database_both_come_up(
 
 
 async def kill_at(settings: Settings, statements: list[int]) -> list[dict[str, Any]]:
-    """What was told by processes that were killed at these statements of a migration, and by those after."""
+    """Kill a migration at these statements; return the reports of all processes."""
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "tests.contract.migrating",
         str(settings.data_dir), settings.database_url, *map(str, statements),

@@ -1,5 +1,9 @@
 """Names that a newcomer understands: the rules of CONTRIBUTING.md that a program can check."""
 
+import ast
+
+import pytest
+
 from tests.contract import naming
 
 MAX_ANY_PER_THOUSAND_LINES = 10.5
@@ -8,6 +12,16 @@ MAX_ANY_PER_THOUSAND_LINES = 10.5
 
 MAX_RIDDLE_DOCSTRINGS = 0
 """Only ever lowered."""
+
+MAX_RIDDLE_TEST_DOCSTRINGS = 0
+"""Only ever lowered."""
+
+PLACES_OF_DOCSTRINGS = {
+    "module": '"""{}"""',
+    "constant": 'MAX_STEPS = 1\n"""{}"""',
+    "function": 'async def read():\n    """{}"""',
+    "field": 'class Page:\n    size: int\n    """{}"""',
+}
 
 
 def test_modules_are_named_by_nouns():
@@ -44,6 +58,31 @@ def test_a_module_of_a_few_lines_has_two_users():
 def test_a_docstring_begins_with_its_subject():
     found = naming.riddle_docstrings()
     assert len(found) <= MAX_RIDDLE_DOCSTRINGS, found
+
+
+def test_a_docstring_of_a_test_begins_with_its_subject():
+    found = naming.riddle_test_docstrings()
+    assert len(found) <= MAX_RIDDLE_TEST_DOCSTRINGS, found
+
+
+@pytest.mark.parametrize(
+    "docstring",
+    [
+        "What the server says.",
+        "Of one screen.",
+        "As the schedule does.",
+        "Waits for so many seconds.",
+        "A row that whoever comes first takes.",
+    ],
+)
+def test_a_riddle_of_a_test_is_found(docstring):
+    planted = {place: ast.parse(text.format(docstring)) for place, text in PLACES_OF_DOCSTRINGS.items()}
+    assert naming.riddle_test_docstrings(planted) == [(place, docstring) for place in planted]
+
+
+def test_a_plain_docstring_of_a_test_is_no_riddle():
+    planted = {"module": ast.parse('"""Return the row; whether it is new is not told."""')}
+    assert naming.riddle_test_docstrings(planted) == []
 
 
 def test_a_log_event_is_a_name_and_its_facts_are_fields():

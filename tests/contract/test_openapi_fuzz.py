@@ -18,7 +18,7 @@ from tests.contract.knowledge import FAR
 from tests.contract.routes import NOT_PUBLIC, ROUTES, groups, label
 from tests.contract.world import known_ids
 from tests.factories.embed_keys import embed_key_of
-from tests.sampling import sampled
+from tests.sampling import sample_cases
 
 IS_PUBLIC = [route for route in ROUTES if route.requires is PUBLIC]
 READING = [route for route in ROUTES if route.method == "GET"]
@@ -99,7 +99,7 @@ async def test_the_administrator_always_reads_a_declared_answer(administrator, r
     await fuzz_as_administrator(administrator, *routes, count=FEW)
 
 
-@pytest.mark.parametrize("route", sampled(WRITING, keep=WITHOUT_WAIT), ids=label)
+@pytest.mark.parametrize("route", sample_cases(WRITING, keep=WITHOUT_WAIT), ids=label)
 async def test_the_administrator_always_gets_a_declared_answer(administrator, route: Route) -> None:
     await fuzz_as_administrator(administrator, route, count=FEW)
 

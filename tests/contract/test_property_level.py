@@ -14,13 +14,13 @@ from retinue.kit.db.models import CONFIGURATION_TABLES
 from retinue.kit.db.statements import Statement
 from retinue.kit.http.routing import EMBED_KEY, Route
 from tests.adapters.llm_server import provider_server
-from tests.auth.contract import invited, register
+from tests.auth.contract import create_invitation, register
 from tests.client import Api
-from tests.contract.declared import body_keys, undeclared
+from tests.contract.declared import body_keys, find_undeclared
 from tests.contract.domains import TEXTS, WATCHED, WRITES
 from tests.contract.knowledge import Scene, Write
 from tests.contract.routes import ROUTES, call, label
-from tests.contract.unknown_names import STRICT, UNKNOWN, WARNING, told, with_unknown
+from tests.contract.unknown_names import STRICT, UNKNOWN, WARNING, warnings_of, with_unknown
 from tests.contract.world import an_upload, known_ids
 from tests.factories.embed_keys import embed_key_of
 from tests.factories.machines import basic_header, make_account, make_secret
@@ -102,7 +102,7 @@ def with_smuggled(body: dict[str, Any], keys: dict[str, Any]) -> dict[str, Any]:
 
 
 OWN_OF_ROWS = {"id", "created_at", "updated_at"}
-"""What a row has besides its columns; ignored when it is sent."""
+"""Keys of a row besides its columns; ignored when they are sent."""
 
 
 async def smuggle(scene: Scene, route: Route, write: Write) -> tuple[Any, Rows, Rows]:
@@ -125,7 +125,7 @@ async def smuggle(scene: Scene, route: Route, write: Write) -> tuple[Any, Rows, 
         assert await read_rows(scene) == before
         answer = await call(prepared.caller, route, prepared.path, json=prepared.body)
     assert 200 <= answer.status < 300, answer
-    assert (WARNING in told(answer)) is bool(unknown), answer
+    assert (WARNING in warnings_of(answer)) is bool(unknown), answer
     return answer, before, await read_rows(scene)
 
 
@@ -147,7 +147,7 @@ async def test_undeclared_keys_of_a_body_change_nothing(scene: Scene, route: Rou
         del looked_for["role"]
     for row in (row for rows in made.values() for row in rows):
         assert not [key for key, value in looked_for.items() if key in row and row[key] == value], row
-    assert undeclared(label(route), answer) == []
+    assert find_undeclared(label(route), answer) == []
 
 
 @pytest.mark.parametrize("name", ["enable_mfa", "update_profile", "change_user_role"])
@@ -163,7 +163,10 @@ async def test_a_registration_gets_the_place_and_the_rights_that_are_its_own(sce
     prepared = await register(scene)
     body = with_smuggled(prepared.body, {**SMUGGLED, "tenant_id": scene.user.tenant_id})
     assert (await scene.api.post("/auth/register", body)).status == 201
-    body |= {"email": "guest@example.com", "invite_token": await invited(scene, "guest@example.com")}
+    body |= {
+        "email": "guest@example.com",
+        "invite_token": await create_invitation(scene, "guest@example.com"),
+    }
     assert (await scene.api.post("/auth/register", body)).status == 201
     found = (await read_rows(scene))["users"].values()
     new, guest = (
@@ -213,8 +216,8 @@ async def assert_declared(people: People, admin: Api, route: Route) -> None:
     await assert_unknown_names_are_refused(admin, route, path, more)
     answer = await call(admin, route, path, **with_unknown_name(route, more))
     assert 200 <= answer.status < 300, (label(route), answer)
-    assert undeclared(label(route), answer) == [], label(route)
-    assert (told(answer) == [WARNING]) is (route.name not in TAKES_ANYTHING), (label(route), answer)
+    assert find_undeclared(label(route), answer) == [], label(route)
+    assert (warnings_of(answer) == [WARNING]) is (route.name not in TAKES_ANYTHING), (label(route), answer)
 
 
 TAKES_ANYTHING = {"issue_access_token", "receive_webhook"}

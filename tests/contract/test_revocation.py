@@ -139,7 +139,7 @@ async def test_a_session_ended_in_one_process_is_over_in_another(scene: Scene) -
 
 
 async def assert_demoted(caller: Api, role: Role, held: set[str]) -> int:
-    """Refused everywhere but where the permission is still held; how often."""
+    """Check that every route needs a permission that is held; return the number of refusals."""
     refused = 0
     for route in NEEDS_PERMISSION:
         if route.permission not in held:

@@ -9,7 +9,7 @@ from retinue.chat.models import ChatChannel, ChatLog, Conversation, TurnStatus
 from tests.client import Api
 from tests.factories.agents import make_agent
 from tests.factories.credentials import create
-from tests.factories.forms import NAME, make_form, sent
+from tests.factories.forms import NAME, make_form, submit
 from tests.factories.people import People
 from tests.factories.workflows import make_workflow
 from tests.tables.tables import BASE as TABLES
@@ -132,7 +132,7 @@ async def test_submissions(people: People, api: Api) -> None:
     person = await people.signed_in(Role.agent_developer)
     form = await make_form(person, NAME)
     for name in FOUND:
-        await sent(api, form, {"name": name})
+        await submit(api, form, {"name": name})
     for stored, questions in FOUND.items():
         for question in questions:
             answer = await person.get(f"/api/v1/forms/{form['id']}/submissions", query={"search": question})

@@ -5,7 +5,7 @@ import pytest
 from retinue.access.models import Role
 from retinue.kit.http.routing import EMBED_KEY, PUBLIC, Route
 from tests.contract.routes import ROUTES, call, label
-from tests.contract.unknown_names import STRICT, UNKNOWN, told
+from tests.contract.unknown_names import STRICT, UNKNOWN, warnings_of
 from tests.contract.world import known_ids
 from tests.factories.people import People
 
@@ -42,7 +42,7 @@ async def test_what_was_read_is_taken_back_by_a_strict_request(people: People, r
     answer = await call(admin, route, path, json=shown, headers=STRICT)
     assert answer.status == 200, answer
     changed = answer.json().get("data", answer.json())
-    for name in (warning.partition(":")[2] for warning in told(answer)):
+    for name in (warning.partition(":")[2] for warning in warnings_of(answer)):
         assert name in shown, answer
         assert name not in changed or changed[name] != shown[name], answer
     refused = await call(admin, route, path, json={**shown, UNKNOWN: 1}, headers=STRICT)

@@ -31,7 +31,7 @@ async def foreign(people) -> dict[str, str]:
 
 
 async def caller_of(people: People, route: Route) -> Api:
-    """Someone of another tenant who may call the route."""
+    """Return someone of another tenant who may call the route."""
     person = await people.signed_in(Role.tenant_admin, await people.tenant("Mine"))
     if route.requires is not EMBED_KEY:
         return person

@@ -1,4 +1,4 @@
-"""Whatever is wrong with a request, the message is a sentence for people, on every field of every route."""
+"""Tests that validation messages are sentences for people, on every field of every route."""
 
 import re
 import types

@@ -31,7 +31,7 @@ def wheel_archive() -> ModuleType:
 
 
 def build(folder: Path, *, year: int, mode: int, is_reversed: bool) -> Path:
-    """What a machine builds that has its own times, modes and order of files."""
+    """Return a wheel built with these times, modes and order of files."""
     folder.mkdir()
     wheel = folder / "shop-1-py3-none-any.whl"
     with zipfile.ZipFile(wheel, "w") as archive:

@@ -102,7 +102,7 @@ def paths_of(world: Walked, route: Route) -> list[str]:
 
 
 async def read(caller: Api, route: Route, path: str) -> bytes | None:
-    """What the caller gets there; a stream is listened to from several of its events on."""
+    """Return the body that the caller gets there; a stream is read from several of its events on."""
     if route.returns is not EventStream or route.name == "resume_chat_stream":
         answer = await caller.get(path, query={"per_page": 100})
         return answer.body if answer.status == 200 else None
@@ -116,7 +116,7 @@ async def read(caller: Api, route: Route, path: str) -> bytes | None:
 
 
 async def walk(caller: Api, routes: dict[Route, list[str]]) -> Walk:
-    """Everything that the caller can read, by the name of the route and the path."""
+    """Return all that the caller can read, by the name of the route and the path."""
     found: Walk = defaultdict(dict)
     for route, paths in routes.items():
         for path in paths:
@@ -126,7 +126,7 @@ async def walk(caller: Api, routes: dict[Route, list[str]]) -> Walk:
     return found
 
 
-def holding(walked: Walk, canary: str) -> set[tuple[str, str]]:
+def find_canary(walked: Walk, canary: str) -> set[tuple[str, str]]:
     return {
         (name, path)
         for name, some in walked.items()

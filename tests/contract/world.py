@@ -14,7 +14,7 @@ SEVERAL = 4
 
 
 def an_upload(route: Route) -> dict[str, tuple[str, bytes, str]]:
-    """A file of the right kind in each field of an upload."""
+    """Return a file of the right kind for each field of an upload."""
     file = UPLOADS.get(route.name, ("a.png", picture(), "image/png"))
     return dict.fromkeys(route.upload.fields if route.upload else (), file)
 

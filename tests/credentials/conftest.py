@@ -67,8 +67,8 @@ async def developer(people: People, tenant: Tenant) -> Api:
 
 
 @pytest.fixture
-def acting(service: Service) -> Callable[[Api], Context]:
-    """What a tool or a provider key gets when it works for a person; no transaction is open."""
+def context_for(service: Service) -> Callable[[Api], Context]:
+    """Returns a function that makes the context of work for a person; no transaction is open."""
 
     def act(person: Api) -> Context:
         user = person.user

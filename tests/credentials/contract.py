@@ -1,4 +1,4 @@
-"""What the contract tests know of credentials."""
+"""Objects and calls of credentials for the contract tests."""
 
 from retinue.credentials.models import AccessRule, Credential
 from tests.contract.knowledge import Call, DomainContract, Scene, World

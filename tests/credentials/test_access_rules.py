@@ -1,4 +1,4 @@
-"""Who may use and reveal a credential, by rules that anyone who may write credentials can read and set."""
+"""Tests of access rules: the users, roles and tools that may use or reveal a credential."""
 
 import pytest
 
@@ -113,56 +113,56 @@ async def test_a_rule_of_another_credential_is_not_revoked_here(owner, people) -
 
 
 async def test_without_a_rule_everything_may_use_a_credential_and_with_one_only_what_it_names(
-    owner, developer, acting
+    owner, developer, context_for
 ) -> None:
     made = await create(owner, metadata=ALLOWED)
-    assert await uses(acting, developer, made, tool_id="tool_1")
+    assert await uses(context_for, developer, made, tool_id="tool_1")
     rule = (await grant(owner, made["id"], "tool", "tool_1")).json()["data"]
-    assert await uses(acting, developer, made, tool_id="tool_1", agent_id="agt_9")
-    assert not await uses(acting, developer, made, tool_id="tool_2")
-    assert not await uses(acting, developer, made)
+    assert await uses(context_for, developer, made, tool_id="tool_1", agent_id="agt_9")
+    assert not await uses(context_for, developer, made, tool_id="tool_2")
+    assert not await uses(context_for, developer, made)
     for kind in ("agent", "workflow", "channel"):
-        assert not await uses(acting, developer, made, **{f"{kind}_id": "x_1"})
+        assert not await uses(context_for, developer, made, **{f"{kind}_id": "x_1"})
         assert (await grant(owner, made["id"], kind, "x_1")).status == 201
-        assert await uses(acting, developer, made, **{f"{kind}_id": "x_1"}, tool_id="tool_2")
+        assert await uses(context_for, developer, made, **{f"{kind}_id": "x_1"}, tool_id="tool_2")
     refused = [record for record in await trail(owner, made["id"]) if record["action"] == "access_denied"]
     assert len(refused) == 5
     assert (refused[0]["success"], refused[0]["reason"]) == (False, "credential_access_denied")
     assert refused[0]["via"] == {"tool_id": "tool_2", "agent_id": None, "execution_id": None}
     await owner.delete(f"{PATH}/{made['id']}/access/{rule['id']}")
-    assert not await uses(acting, developer, made, tool_id="tool_1")
+    assert not await uses(context_for, developer, made, tool_id="tool_1")
 
 
-async def test_a_rule_for_everything_matches_nothing(owner, developer, acting) -> None:
+async def test_a_rule_for_everything_matches_nothing(owner, developer, context_for) -> None:
     made = await create(owner, metadata=ALLOWED)
     assert (await grant(owner, made["id"], "tool", "*")).status == 201
-    assert not await uses(acting, developer, made, tool_id="tool_1")
+    assert not await uses(context_for, developer, made, tool_id="tool_1")
 
 
-async def test_a_rule_names_a_user_or_everyone_of_a_role(owner, developer, acting) -> None:
+async def test_a_rule_names_a_user_or_everyone_of_a_role(owner, developer, context_for) -> None:
     made = await create(owner, metadata=ALLOWED)
     assert (await grant(owner, made["id"], "user", developer.user.id)).status == 201
-    assert await uses(acting, developer, made, tool_id="tool_1")
-    assert not await uses(acting, owner, made, tool_id="tool_1")
+    assert await uses(context_for, developer, made, tool_id="tool_1")
+    assert not await uses(context_for, owner, made, tool_id="tool_1")
     assert (await grant(owner, made["id"], "role", "tenant_admin")).status == 201
-    assert await uses(acting, owner, made, tool_id="tool_1")
+    assert await uses(context_for, owner, made, tool_id="tool_1")
 
 
 async def test_an_expired_rule_allows_nothing_and_still_keeps_others_out(
-    owner, developer, acting, clock
+    owner, developer, context_for, clock
 ) -> None:
     made = await create(owner, metadata=ALLOWED)
     await grant(owner, made["id"], "tool", "tool_1", expires_at=clock.ahead(60))
-    assert await uses(acting, developer, made, tool_id="tool_1")
+    assert await uses(context_for, developer, made, tool_id="tool_1")
     clock.advance(61)
-    assert not await uses(acting, developer, made, tool_id="tool_1")
-    assert not await uses(acting, developer, made, tool_id="tool_2")
+    assert not await uses(context_for, developer, made, tool_id="tool_1")
+    assert not await uses(context_for, developer, made, tool_id="tool_2")
 
 
 @pytest.mark.parametrize("permission", ["reveal", "manage"])
 @pytest.mark.parametrize("whom", ["user", "role"])
 async def test_a_rule_lets_someone_reveal_and_shuts_nobody_out(
-    owner, developer, acting, clock, permission, whom
+    owner, developer, context_for, clock, permission, whom
 ) -> None:
     made = await create(owner, metadata=ALLOWED)
     assert (await developer.get(f"{PATH}/{made['id']}/reveal")).status == 403
@@ -171,9 +171,9 @@ async def test_a_rule_lets_someone_reveal_and_shuts_nobody_out(
     assert granted.status == 201
     assert await reveal(developer, made["id"]) == SECRETS["api_key"]
     assert await reveal(owner, made["id"]) == SECRETS["api_key"]
-    assert await uses(acting, owner, made, tool_id="tool_1")
+    assert await uses(context_for, owner, made, tool_id="tool_1")
     await grant(owner, made["id"], "tool", "tool_1")
-    assert await uses(acting, developer, made, tool_id="tool_2")
+    assert await uses(context_for, developer, made, tool_id="tool_2")
     clock.advance(61)
     assert (await developer.get(f"{PATH}/{made['id']}/reveal")).status == 403
 

@@ -29,13 +29,13 @@ FIELDS = {
 }
 
 
-async def test_a_record_tells_who_what_when_and_through_what(owner, acting) -> None:
+async def test_a_record_tells_who_what_when_and_through_what(owner, context_for) -> None:
     made = await create(owner, name="CRM key", metadata={"allowed_hosts": ["a.example"]})
     headers = {"User-Agent": "curl/8", "X-Correlation-ID": "chain-1"}
     await owner.get(f"{PATH}/{made['id']}/reveal", headers=headers)
     via = {"tool_id": "tool_1", "agent_id": "agt_1", "execution_id": "exe_1"}
     await open_credential(
-        acting(owner), made["id"], CredentialPurpose(via=via, destination="https://a.example")
+        context_for(owner), made["id"], CredentialPurpose(via=via, destination="https://a.example")
     )
     created, revealed, used = await trail(owner, made["id"])
     for record in (created, revealed, used):

@@ -13,11 +13,11 @@ from tests.factories.credentials import (
     PATH,
     SECRETS,
     create,
-    failed,
     get,
     grant,
-    outcome,
     reveal,
+    run_failing_test,
+    run_test,
     trail,
 )
 from tests.factories.people import People
@@ -52,7 +52,7 @@ async def api_server():
 async def test_a_key_is_shown_to_the_test_url(owner, api_server, type) -> None:
     secrets = SECRETS[type] if type != "oauth2" else {"access_token": SECRETS["oauth2"]["access_token"]}
     made = await create(owner, type, secrets=secrets, metadata={"test_url": f"{api_server.url}/me?x=1"})
-    result = await outcome(owner, made)
+    result = await run_test(owner, made)
     assert (result["success"], result["checked"]) == (True, "connection")
     assert result["latency_ms"] >= 0
     assert api_server.heads[0].startswith("GET /me?x=1 HTTP/1.1\r\n")
@@ -64,7 +64,7 @@ async def test_a_key_is_shown_to_the_test_url(owner, api_server, type) -> None:
 
 async def test_the_header_of_a_key_can_be_named(owner, api_server) -> None:
     metadata = {"test_url": api_server.url, "header_name": "X-Shop-Key"}
-    assert (await outcome(owner, await create(owner, metadata=metadata)))["success"] is True
+    assert (await run_test(owner, await create(owner, metadata=metadata)))["success"] is True
     assert "X-API-Key" not in api_server.heads[0]
 
 
@@ -74,20 +74,20 @@ async def test_a_refused_key_makes_the_credential_invalid_until_others_are_enter
 ) -> None:
     wrong = dict.fromkeys(SECRETS[type], f"{CANARY}-wrong")
     made = await create(owner, type, secrets=wrong, metadata={"test_url": api_server.url})
-    assert await failed(owner, made) == ("connection", "auth_error")
+    assert await run_failing_test(owner, made) == ("connection", "auth_error")
     assert (await get(owner, made["id"]))["is_valid"] is False
     record = (await trail(owner, made["id"]))[-1]
     assert (record["action"], record["success"], record["reason"]) == ("tested", False, "auth_error")
     await owner.put(f"{PATH}/{made['id']}/secrets", {"secrets": SECRETS[type]})
     shown = await get(owner, made["id"])
     assert (shown["is_valid"], shown["last_tested_at"]) == (True, None)
-    assert (await outcome(owner, made))["success"] is True
+    assert (await run_test(owner, made))["success"] is True
 
 
 async def test_a_key_that_no_header_can_carry_is_not_sent(owner, api_server) -> None:
     secrets = {"api_key": f"{CANARY}\r\nHost: attacker.example"}
     made = await create(owner, secrets=secrets, metadata={"test_url": api_server.url})
-    assert await failed(owner, made) == ("connection", "auth_error")
+    assert await run_failing_test(owner, made) == ("connection", "auth_error")
     assert api_server.connections == 0
 
 
@@ -95,7 +95,7 @@ async def test_a_key_that_no_header_can_carry_is_not_sent(owner, api_server) -> 
 async def test_only_a_good_answer_is_a_success(owner, status) -> None:
     async with listening(reply(b"", status, Location=f"https://elsewhere.example/?{CANARY}")) as server:
         made = await create(owner, metadata={"test_url": server.url})
-        result = await outcome(owner, made)
+        result = await run_test(owner, made)
     expected = {204: None, 403: "auth_error"}.get(status, "http_error")
     assert (result["error"] or {}).get("code") == expected
 
@@ -104,19 +104,19 @@ async def test_a_server_that_is_not_there_or_says_nothing_is_told_apart(owner, m
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))
         gone = await create(owner, metadata={"test_url": f"http://127.0.0.1:{silent.getsockname()[1]}"})
-        assert await failed(owner, gone) == ("connection", "network_error")
+        assert await run_failing_test(owner, gone) == ("connection", "network_error")
         silent.listen()
         monkeypatch.setattr(connection_test, "_ATTEMPT_TIMEOUT_SECONDS", 0.1)
-        assert await failed(owner, gone) == ("connection", "timeout")
+        assert await run_failing_test(owner, gone) == ("connection", "timeout")
         monkeypatch.setattr(connection_test, "_ATTEMPT_TIMEOUT_SECONDS", 5)
         monkeypatch.setattr(connection_test, "_MAX_TEST_SECONDS", 0.1)
-        assert await failed(owner, gone) == ("connection", "timeout")
+        assert await run_failing_test(owner, gone) == ("connection", "timeout")
 
 
 @pytest.mark.parametrize("type", ["api_key", "bearer_token", "basic_auth", "custom"])
 async def test_without_a_counterpart_only_the_form_is_known(owner, type) -> None:
     made = await create(owner, type)
-    result = await outcome(owner, made)
+    result = await run_test(owner, made)
     assert (result["success"], result["checked"]) == (True, "format")
     assert (await get(owner, made["id"]))["last_tested_at"] == result["tested_at"]
 
@@ -127,13 +127,13 @@ async def test_a_secret_is_not_sent_where_someone_else_moved_the_test(owner, dev
         moved = await developer.put(f"{PATH}/{made['id']}", {"metadata": {"test_url": attacker.url}})
         assert moved.status == 200
         for person in (developer, owner):
-            assert await failed(person, made) == ("connection", "destination_changed")
+            assert await run_failing_test(person, made) == ("connection", "destination_changed")
         assert attacker.connections == 0
     record = (await trail(owner, made["id"]))[-1]
     assert (record["action"], record["reason"]) == ("tested", "destination_changed")
     await owner.put(f"{PATH}/{made['id']}", {"metadata": {}})
     await owner.put(f"{PATH}/{made['id']}", {"metadata": {"test_url": api_server.url}})
-    assert (await outcome(developer, made))["success"] is True
+    assert (await run_test(developer, made))["success"] is True
 
 
 async def test_a_test_goes_nowhere_that_outgoing_calls_may_not_go(make_service) -> None:
@@ -146,17 +146,17 @@ async def test_a_test_goes_nowhere_that_outgoing_calls_may_not_go(make_service) 
             {"host": "169.254.169.254", "port": 80, "username": "x"},
         ):
             made = await create(owner, "database", secrets=secrets)
-            assert await failed(owner, made) == ("connection", "ssrf_blocked")
+            assert await run_failing_test(owner, made) == ("connection", "ssrf_blocked")
         secrets = {"client_id": "x", "client_secret": f"{CANARY}-1", "token_url": canary.url}
         made = await create(owner, "oauth2", secrets=secrets)
-        assert await failed(owner, made) == ("token", "ssrf_blocked")
+        assert await run_failing_test(owner, made) == ("token", "ssrf_blocked")
     assert canary.connections == 0
 
 
 async def test_an_expired_credential_fails_its_test(owner, api_server, clock) -> None:
     made = await create(owner, metadata={"test_url": api_server.url}, expires_at=clock.ahead(60))
     clock.advance(61)
-    result = await outcome(owner, made)
+    result = await run_test(owner, made)
     assert (result["error"]["code"], api_server.connections) == ("auth_error", 0)
     assert "expired" in result["message"]
 
@@ -165,7 +165,7 @@ async def test_a_token_is_renewed_and_kept(owner) -> None:
     async with token_server() as server:
         made = await create(owner, "oauth2", secrets=server.secrets())
         for number in (1, 2):
-            result = await outcome(owner, made)
+            result = await run_test(owner, made)
             assert (result["success"], result["checked"], server.calls) == (True, "token", number)
             kept = await reveal(owner, made["id"])
             assert kept["access_token"] == f"{CANARY}-access-{number}"
@@ -176,11 +176,11 @@ async def test_a_token_that_is_refused_is_explained_without_showing_it(owner) ->
     async with token_server() as server:
         made = await create(owner, "oauth2", secrets=server.secrets())
         server.refuse("invalid_grant", description=f"{server.refresh_token} is unknown")
-        result = await outcome(owner, made)
+        result = await run_test(owner, made)
         assert (result["checked"], result["error"]["code"]) == ("token", "invalid_grant")
         assert "*** is unknown" in result["message"]
         # The next test asks again, however short ago this was.
-        assert (await outcome(owner, made))["success"] is True
+        assert (await run_test(owner, made))["success"] is True
 
 
 async def test_what_is_found_out_about_old_secrets_says_nothing_about_new_ones(owner) -> None:
@@ -194,7 +194,7 @@ async def test_what_is_found_out_about_old_secrets_says_nothing_about_new_ones(o
 
     async with listening(answer) as server:
         made = await create(owner, metadata={"test_url": server.url})
-        running = asyncio.create_task(outcome(owner, made))
+        running = asyncio.create_task(run_test(owner, made))
         await asked.wait()
         await owner.put(f"{PATH}/{made['id']}/secrets", {"secrets": {"api_key": f"{CANARY}-new"}})
         answered.set()
@@ -206,7 +206,7 @@ async def test_what_is_found_out_about_old_secrets_says_nothing_about_new_ones(o
 async def test_access_rules_are_for_integrations_and_do_not_forbid_a_test(owner, api_server) -> None:
     made = await create(owner, metadata={"test_url": api_server.url})
     await grant(owner, made["id"], "tool", "tool_1")
-    assert (await outcome(owner, made))["success"] is True
+    assert (await run_test(owner, made))["success"] is True
 
 
 async def test_a_repeated_test_is_one_test(owner, api_server) -> None:

@@ -1,4 +1,4 @@
-"""What happens by itself: tokens are renewed before anyone needs them, and an end is announced once."""
+"""Tests of the periodic jobs: tokens are refreshed early, and an expiry is announced once."""
 
 import pytest
 
@@ -20,8 +20,8 @@ async def server():
 
 
 @pytest.fixture
-async def after(service, clock, people):
-    """Lets time pass with the worker at work; whoever is signed in signs in again."""
+async def pass_time_for(service, clock, people):
+    """Returns a function that lets time pass, runs the jobs and signs the person in again."""
     await service.runner.drain()
 
     async def pass_time(seconds: float, person) -> None:
@@ -32,63 +32,65 @@ async def after(service, clock, people):
     return pass_time
 
 
-async def test_a_token_that_ends_soon_is_renewed_before_anyone_asks(owner, server, acting, after) -> None:
+async def test_a_token_that_ends_soon_is_renewed_before_anyone_asks(
+    owner, server, context_for, pass_time_for
+) -> None:
     made = await create(owner, "oauth2", metadata=ALLOWED, secrets=server.secrets())
     unused = await create(owner, "oauth2", secrets=server.secrets(refresh_token=None))
-    await open_credential(acting(owner), made["id"], ANYWHERE)
-    await after(3200, owner)
+    await open_credential(context_for(owner), made["id"], ANYWHERE)
+    await pass_time_for(3200, owner)
     assert server.calls == 1
-    await after(120, owner)
+    await pass_time_for(120, owner)
     assert server.calls == 2
     record = (await trail(owner, made["id"]))[-1]
     assert (record["action"], record["actor"]) == ("refreshed", {"type": "system", "id": "", "name": None})
     assert await actions(owner, unused["id"]) == ["created"]
-    await after(120, owner)
+    await pass_time_for(120, owner)
     assert server.calls == 2
 
 
 async def test_a_renewal_that_fails_rests_for_a_while_and_is_given_up_when_refused(
-    owner, server, acting, after
+    owner, server, context_for, pass_time_for
 ) -> None:
     made = await create(owner, "oauth2", metadata=ALLOWED, secrets=server.secrets())
-    await open_credential(acting(owner), made["id"], ANYWHERE)
+    await open_credential(context_for(owner), made["id"], ANYWHERE)
     server.refuse("server_error", status=503)
-    await after(3400, owner)
+    await pass_time_for(3400, owner)
     assert server.calls == 2
     server.refuse("invalid_grant")
-    await after(600, owner)
+    await pass_time_for(600, owner)
     assert server.calls == 2
-    await after(600, owner)
+    await pass_time_for(600, owner)
     assert server.calls == 3
     assert (await get(owner, made["id"]))["is_valid"] is False
-    await after(1200, owner)
+    await pass_time_for(1200, owner)
     assert server.calls == 3
     reasons = [record["reason"] for record in await trail(owner, made["id"], action="refresh_failed")]
     assert reasons == ["server_error", "invalid_grant"]
 
 
-async def test_an_expired_credential_is_not_renewed(owner, server, acting, after, clock) -> None:
+async def test_an_expired_credential_is_not_renewed(owner, server, context_for, pass_time_for, clock) -> None:
     made = await create(
         owner, "oauth2", metadata=ALLOWED, secrets=server.secrets(), expires_at=clock.ahead(3000)
     )
-    await open_credential(acting(owner), made["id"], ANYWHERE)
-    await after(3400, owner)
+    await open_credential(context_for(owner), made["id"], ANYWHERE)
+    await pass_time_for(3400, owner)
     assert server.calls == 1
 
 
 async def test_the_end_of_a_credential_is_announced_once_before_and_once_after(
-    owner, people, after, clock
+    owner, people, pass_time_for, clock
 ) -> None:
     made = await create(owner, expires_at=clock.ahead(8 * DAY))
     later = await create(owner, expires_at=clock.ahead(60 * DAY))
     never = await create(owner)
-    await after(3600, owner)
+    await pass_time_for(3600, owner)
     assert await actions(owner, made["id"]) == ["created"]
     for _ in range(3):
-        await after(DAY, owner)
+        await pass_time_for(DAY, owner)
     assert await actions(owner, made["id"]) == ["created", "expiring"]
     for _ in range(3):
-        await after(3 * DAY, owner)
+        await pass_time_for(3 * DAY, owner)
     assert await actions(owner, made["id"]) == ["created", "expiring", "expired"]
     for type in ("expiring", "expired"):
         (event,) = await events(people, f"system.credential.{type}")
@@ -97,18 +99,18 @@ async def test_the_end_of_a_credential_is_announced_once_before_and_once_after(
     assert await actions(owner, later["id"]) == await actions(owner, never["id"]) == ["created"]
 
 
-async def test_a_new_end_is_announced_anew(owner, after, clock) -> None:
+async def test_a_new_end_is_announced_anew(owner, pass_time_for, clock) -> None:
     made = await create(owner, expires_at=clock.ahead(DAY))
-    await after(400, owner)
+    await pass_time_for(400, owner)
     assert await actions(owner, made["id"]) == ["created", "expiring"]
     await owner.put(f"{PATH}/{made['id']}", {"expires_at": clock.ahead(3 * DAY)})
-    await after(400, owner)
+    await pass_time_for(400, owner)
     assert await actions(owner, made["id"]) == ["created", "expiring", "updated", "expiring"]
 
 
-async def test_a_short_life_ends_without_a_warning(owner, after, clock) -> None:
+async def test_a_short_life_ends_without_a_warning(owner, pass_time_for, clock) -> None:
     made = await create(owner, expires_at=clock.ahead(60))
-    await after(400, owner)
+    await pass_time_for(400, owner)
     assert await actions(owner, made["id"]) == ["created", "expired"]
 
 

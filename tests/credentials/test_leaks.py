@@ -4,7 +4,7 @@ import asyncio
 
 from retinue.credentials.secret_access import CredentialPurpose, open_credential
 from retinue.kit.db.databases import direct_url
-from tests.canaries import everything_stored, hits
+from tests.canaries import hits, read_everything_stored
 from tests.credentials.token_server import token_server
 from tests.factories.credentials import CANARY, PATH, SECRETS, body_of, create, grant, reveal
 
@@ -25,7 +25,7 @@ async def do_everything(person, made) -> None:
         assert (await person.get(path + read)).status == 200
 
 
-async def test_secrets_of_every_type_lie_nowhere_in_the_clear(owner, service, acting, logged) -> None:
+async def test_secrets_of_every_type_lie_nowhere_in_the_clear(owner, service, context_for, logged) -> None:
     for type in SECRETS:
         made = await create(owner, type)
         await owner.post(PATH, body_of(type), headers={"Idempotency-Key": f"once {type}"})
@@ -34,11 +34,11 @@ async def test_secrets_of_every_type_lie_nowhere_in_the_clear(owner, service, ac
         made = await create(owner, "oauth2", secrets=server.secrets())
         server.refuse("invalid_grant", description=f"no such token: {server.refresh_token}")
         purpose = CredentialPurpose(via={"tool_id": "tool_1"}, destination="https://api.example.com")
-        await asyncio.gather(open_credential(acting(owner), made["id"], purpose), return_exceptions=True)
+        await asyncio.gather(open_credential(context_for(owner), made["id"], purpose), return_exceptions=True)
         await owner.post(f"{PATH}/{made['id']}/test", headers={"Idempotency-Key": "once"})
     await service.runner.drain()
     settings = service.settings
-    stored = await everything_stored(settings.data_dir, direct_url(settings))
+    stored = await read_everything_stored(settings.data_dir, direct_url(settings))
     assert made["id"].encode() in stored
     assert hits(stored, [CANARY]) == []
     assert hits(logged.getvalue().encode(), [CANARY]) == []

@@ -13,12 +13,12 @@ from tests.services import start_all
 
 
 @pytest.fixture
-async def made(owner):
+async def credential(owner):
     return await create(owner)
 
 
 @pytest.fixture
-async def sealed(service, made, clock) -> AsyncIterator[Service]:
+async def sealed_service(service, credential, clock) -> AsyncIterator[Service]:
     """The same instance, started again after its key was lost."""
     await start_all(service)
     (service.settings.data_dir / KEY_FILE).rename(service.settings.data_dir / "aside")
@@ -29,12 +29,12 @@ async def sealed(service, made, clock) -> AsyncIterator[Service]:
 
 
 @pytest.fixture
-async def person(sealed, owner) -> Api:
-    return await People(sealed).sign_in(owner.user)
+async def person(sealed_service, owner) -> Api:
+    return await People(sealed_service).sign_in(owner.user)
 
 
-async def test_what_needs_a_secret_has_to_wait(person, made, owner) -> None:
-    path = f"{PATH}/{made['id']}"
+async def test_what_needs_a_secret_has_to_wait(person, credential, owner) -> None:
+    path = f"{PATH}/{credential['id']}"
     for method, where, body in (
         ("POST", PATH, body_of()),
         ("GET", f"{path}/reveal", None),
@@ -44,13 +44,13 @@ async def test_what_needs_a_secret_has_to_wait(person, made, owner) -> None:
     ):
         answer = await person.request(method, where, json=body)
         assert (answer.status, answer.code) == (503, "vault_sealed"), (method, where)
-    assert await get(person, made["id"]) == made
+    assert await get(person, credential["id"]) == credential
     assert (await person.get(PATH)).json()["pagination"]["total"] == 1
     refused, created = (await person.get(f"{path}/audit")).json()["data"]
     assert (created["action"], created["success"]) == ("created", True)
     assert (refused["action"], refused["success"]) == ("revealed", False)
 
 
-async def test_nothing_is_lost_meanwhile(person, made, owner) -> None:
-    assert (await person.get(f"{PATH}/{made['id']}/reveal")).status == 503
-    assert await reveal(owner, made["id"]) == body_of()["secrets"]
+async def test_nothing_is_lost_meanwhile(person, credential, owner) -> None:
+    assert (await person.get(f"{PATH}/{credential['id']}/reveal")).status == 503
+    assert await reveal(owner, credential["id"]) == body_of()["secrets"]

@@ -33,7 +33,7 @@ async def spoil(people, tenant_id: str, record, field: str) -> None:
 
 
 async def rename_table(service, old: str, new: str) -> None:
-    """What somebody with access to the database can do."""
+    """Rename a table, as somebody with access to the database can."""
     statement = f"ALTER TABLE {old} RENAME TO {new}"
     if service.settings.database_url:
         connection = await asyncpg.connect(direct_url(service.settings))

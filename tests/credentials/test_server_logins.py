@@ -16,7 +16,7 @@ from tests.adapters.foreign_databases import (
     running_postgresql,
 )
 from tests.adapters.ssh_server import Sshd, running_sshd
-from tests.factories.credentials import CANARY, create, failed, outcome
+from tests.factories.credentials import CANARY, create, run_failing_test, run_test
 
 pytestmark = pytest.mark.either_database
 
@@ -67,7 +67,7 @@ async def test_a_database_is_connected_to_and_asked(owner, foreign, db_type) -> 
     for ssl_mode in ("disable", "prefer", "require"):
         secrets = login(foreign, ssl_mode=ssl_mode)
         made = await create(owner, "database", secrets=secrets, metadata={"db_type": db_type})
-        result = await outcome(owner, made)
+        result = await run_test(owner, made)
         assert (result["success"], result["checked"]) == (True, "connection"), result
 
 
@@ -85,7 +85,7 @@ async def test_what_a_database_refuses_is_told_without_the_password(
 ) -> None:
     secrets = login(foreign, **change)
     made = await create(owner, "database", secrets=secrets, metadata={"db_type": db_type})
-    assert await failed(owner, made) == ("connection", code)
+    assert await run_failing_test(owner, made) == ("connection", code)
 
 
 async def test_the_wrong_kind_of_database_is_noticed(owner, postgresql, mysql, monkeypatch) -> None:
@@ -93,7 +93,7 @@ async def test_the_wrong_kind_of_database_is_noticed(owner, postgresql, mysql, m
     monkeypatch.setattr(connection_test, "_ATTEMPT_TIMEOUT_SECONDS", 0.3)
     for foreign, other in ((postgresql, "mysql"), (mysql, "postgresql")):
         made = await create(owner, "database", secrets=login(foreign), metadata={"db_type": other})
-        result = await outcome(owner, made)
+        result = await run_test(owner, made)
         assert result["success"] is False
 
 
@@ -105,12 +105,12 @@ def ssh_login(sshd: Sshd, **changed: str) -> dict[str, object]:
 async def test_a_login_by_ssh_is_tried_and_tells_the_servers_key(owner, sshd) -> None:
     made = await create(owner, "ssh", secrets=ssh_login(sshd))
     before = sshd.said().count("Accepted publickey")
-    result = await outcome(owner, made)
+    result = await run_test(owner, made)
     assert (result["success"], result["checked"]) == (True, "connection"), result
     assert sshd.said().count("Accepted publickey") == before + 1
     (seen,) = (print for print in sshd.fingerprints.values() if print in result["message"])
     made = await create(owner, "ssh", secrets=ssh_login(sshd, host_key_fingerprint=seen))
-    assert (await outcome(owner, made))["message"] == "The server accepts the login."
+    assert (await run_test(owner, made))["message"] == "The server accepts the login."
 
 
 @pytest.mark.parametrize(
@@ -124,17 +124,17 @@ async def test_a_login_by_ssh_is_tried_and_tells_the_servers_key(owner, sshd) ->
 )
 async def test_a_login_by_ssh_that_cannot_work_says_why(owner, sshd, change, code) -> None:
     made = await create(owner, "ssh", secrets=ssh_login(sshd, **change))
-    assert await failed(owner, made) == ("connection", code)
+    assert await run_failing_test(owner, made) == ("connection", code)
 
 
 async def test_a_login_at_a_mail_server_is_tried(owner, smtp_port) -> None:
     secrets = {"host": "127.0.0.1", "port": smtp_port, "encryption": "none"}
     known = {**secrets, "username": "robot", "password": MAIL_PASSWORD}
-    result = await outcome(owner, await create(owner, "smtp", secrets=known))
+    result = await run_test(owner, await create(owner, "smtp", secrets=known))
     assert (result["success"], result["message"]) == (True, "The mail server accepts the login.")
-    result = await outcome(owner, await create(owner, "smtp", secrets=secrets))
+    result = await run_test(owner, await create(owner, "smtp", secrets=secrets))
     assert (result["success"], result["message"]) == (True, "The mail server answers.")
     wrong = await create(owner, "smtp", secrets={**known, "password": f"{CANARY}-wrong"})
-    assert await failed(owner, wrong) == ("connection", "auth_error")
+    assert await run_failing_test(owner, wrong) == ("connection", "auth_error")
     encrypted = await create(owner, "smtp", secrets={**known, "encryption": "starttls"})
-    assert await failed(owner, encrypted) == ("connection", "network_error")
+    assert await run_failing_test(owner, encrypted) == ("connection", "network_error")

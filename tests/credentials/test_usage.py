@@ -1,4 +1,4 @@
-"""What depends on a credential is shown, and keeps it from being deleted by mistake."""
+"""Tests of the usage of a credential: dependants are listed, and prevent its deletion."""
 
 import asyncio
 
@@ -37,7 +37,7 @@ async def attach(people, person, record):
 
 
 @pytest.fixture
-async def used(owner, people):
+async def used_credential(owner, people):
     made = await create(owner)
     attached = {"tools": tool(made["id"]), "api_keys": provider_key(made["id"])}
     for record in attached.values():
@@ -45,8 +45,8 @@ async def used(owner, people):
     return made, attached
 
 
-async def test_the_usage_names_what_depends_on_a_credential(owner, used) -> None:
-    made, attached = used
+async def test_the_usage_names_what_depends_on_a_credential(owner, used_credential) -> None:
+    made, attached = used_credential
     expected = {
         "tools": [{"id": attached["tools"].id, "name": "Shop"}],
         "channels": [],
@@ -62,8 +62,8 @@ async def test_the_usage_names_what_depends_on_a_credential(owner, used) -> None
     assert not any((await owner.get(f"{PATH}/{other['id']}/usage")).json()["data"].values())
 
 
-async def test_a_forced_deletion_makes_everything_let_go(owner, used, people) -> None:
-    made, attached = used
+async def test_a_forced_deletion_makes_everything_let_go(owner, used_credential, people) -> None:
+    made, attached = used_credential
     assert (await owner.delete(f"{PATH}/{made['id']}", query={"force": "true"})).status == 204
     async with people.context(owner.user.tenant_id) as ctx:
         for record in attached.values():

@@ -32,7 +32,7 @@ class TokenServer:
         return f"{self.listener.url}/token"
 
     def secrets(self, **changed: Any) -> dict[str, Any]:
-        """What is entered for a credential of this server; None leaves a key out."""
+        """Return the secrets of a credential for this server; a value of None leaves a key out."""
         given = {**CLIENT, "refresh_token": self.refresh_token, "token_url": self.url, **changed}
         return {name: value for name, value in given.items() if value is not None}
 

@@ -43,7 +43,7 @@ def pods(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
-def named(found: list[dict[str, Any]], kind: str, name: str) -> dict[str, Any]:
+def find_manifest(found: list[dict[str, Any]], kind: str, name: str) -> dict[str, Any]:
     (only,) = (manifest for manifest in of_kind(found, kind) if manifest["metadata"]["name"] == name)
     return only
 
@@ -117,7 +117,7 @@ def test_it_sets_only_settings_that_exist(values: dict[str, Any]) -> None:
 def test_services_and_policies_select_the_pods() -> None:
     found = manifests(VALUES["everything-values"])
     api, worker = (deployment["spec"]["template"] for deployment in of_kind(found, "Deployment"))
-    service = named(found, "Service", "retinue")
+    service = find_manifest(found, "Service", "retinue")
     assert service["spec"]["selector"].items() <= api["metadata"]["labels"].items()
     assert not service["spec"]["selector"].items() <= worker["metadata"]["labels"].items()
     (policy,) = of_kind(found, "NetworkPolicy")
@@ -132,7 +132,7 @@ def test_metrics_are_not_published() -> None:
     backends = {path["path"]: path["backend"]["service"]["name"] for path in rule["http"]["paths"]}
     assert backends == {"/metrics": "retinue-nobody", "/": "retinue"}
     assert {path["pathType"] for path in rule["http"]["paths"]} == {"Prefix"}
-    nobody = named(found, "Service", "retinue-nobody")
+    nobody = find_manifest(found, "Service", "retinue-nobody")
     assert "selector" not in nobody["spec"], "it has no endpoints"
     ports = {port["name"] for port in nobody["spec"]["ports"]}
     assert {path["backend"]["service"]["port"]["name"] for path in rule["http"]["paths"]} <= ports
@@ -157,7 +157,7 @@ def test_monitors_without_metrics_are_refused() -> None:
         manifests({"metrics": {"serviceMonitor": {"enabled": True}}})
 
 
-def allowed(policy: dict[str, Any]) -> dict[str, set[str]]:
+def allowed_namespaces(policy: dict[str, Any]) -> dict[str, set[str]]:
     """Return the namespaces that may reach each port; everybody is the empty name."""
     found: dict[str, set[str]] = {}
     for rule in policy["spec"]["ingress"]:
@@ -191,10 +191,10 @@ def test_whoever_scrapes_is_allowed_apart_from_those_who_ask(
 ) -> None:
     found = manifests({"metrics": {"enabled": True}, "networkPolicy": policy})
     (made,) = of_kind(found, "NetworkPolicy")
-    assert allowed(made) == expected
+    assert allowed_namespaces(made) == expected
     kubernetes_validate.validate(made, KUBERNETES, strict=True)
     (without,) = of_kind(manifests({"networkPolicy": policy}), "NetworkPolicy")
-    assert allowed(without).keys() == {"http"}
+    assert allowed_namespaces(without).keys() == {"http"}
 
 
 @pytest.mark.parametrize("claim", ["", "retinue-data"])

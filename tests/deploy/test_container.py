@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from retinue.kit.setting_loader import list_documented_settings, load_settings
-from tests.e2e.processes import free_port, launched
+from tests.e2e.processes import free_port, launch_process
 
 ROOT = Path(__file__).parents[2]
 DOCKERFILE, COMPOSE = ROOT / "deploy" / "Dockerfile", ROOT / "deploy" / "compose.yaml"
@@ -104,7 +104,7 @@ async def test_the_health_check_of_a_worker_asks_the_worker(tmp_path: Path) -> N
     port = free_port()
     command[0], command[-1] = str(PROGRAMS / "retinue"), f"http://127.0.0.1:{port}/health/live"
     env = {"RETINUE_DATA_DIR": str(tmp_path), "RETINUE_METRICS_ADDRESS": f"127.0.0.1:{port}"}
-    process = await launched(tmp_path / "worker.log", env, "-m", "retinue.cli", "worker")
+    process = await launch_process(tmp_path / "worker.log", env, "-m", "retinue.cli", "worker")
     async with asyncio.timeout(120):
         while (await asyncio.to_thread(run, *command)).returncode != 0:
             assert process.returncode is None, (tmp_path / "worker.log").read_text()

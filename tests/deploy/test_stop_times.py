@@ -1,4 +1,4 @@
-"""Whoever stops a server waits longer than the server does: units, chart and Compose, with the defaults."""
+"""Tests that units, chart and Compose wait longer for a stop than the server needs."""
 
 import re
 from pathlib import Path

@@ -19,8 +19,8 @@ def analyze(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(("systemd-analyze", *arguments), capture_output=True, text=True, check=False)
 
 
-def copied(folder: Path, name: str, *change: str) -> Path:
-    """The unit for an environment that is there."""
+def copy_unit(folder: Path, name: str, *change: str) -> Path:
+    """Return the unit, changed for an environment that exists."""
     text = (UNITS / name).read_text().replace(PROGRAM, str(Path(sys.executable).with_name("retinue")))
     target = folder / name
     target.write_text(text.replace(*change) if change else text)
@@ -36,9 +36,9 @@ def exposure(unit: Path) -> float:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_systemd_understands_the_unit(tmp_path: Path, name: str) -> None:
-    said = analyze("verify", "--man=no", copied(tmp_path, name))
+    said = analyze("verify", "--man=no", copy_unit(tmp_path, name))
     assert (said.returncode, said.stderr) == (0, "")
-    wrong = analyze("verify", "--man=no", copied(tmp_path, name, "ProtectHome=yes", "ProtectHoem=yes"))
+    wrong = analyze("verify", "--man=no", copy_unit(tmp_path, name, "ProtectHome=yes", "ProtectHoem=yes"))
     assert "ProtectHoem" in wrong.stderr
 
 
@@ -46,7 +46,8 @@ def test_systemd_understands_the_unit(tmp_path: Path, name: str) -> None:
 def test_the_unit_exposes_little(tmp_path: Path, name: str) -> None:
     assert exposure(UNITS / name) <= MAX_EXPOSURE
     assert (
-        exposure(copied(tmp_path, name, "NoNewPrivileges=yes\nCapabilityBoundingSet=\n", "")) > MAX_EXPOSURE
+        exposure(copy_unit(tmp_path, name, "NoNewPrivileges=yes\nCapabilityBoundingSet=\n", ""))
+        > MAX_EXPOSURE
     )
 
 
@@ -82,7 +83,7 @@ def test_a_unit_that_hangs_is_restarted_and_says_how_to_run_commands(name: str) 
         assert command in text
 
 
-def recorded(folder: Path, *arguments: str) -> list[str]:
+def record_command(folder: Path, *arguments: str) -> list[str]:
     """Return how `retinue-command` calls systemd-run; a program that prints its arguments plays its part."""
     stand_in = folder / "systemd-run"
     stand_in.write_text('#!/bin/sh\nfor argument in "$@"; do printf "%s\\n" "$argument"; done\n')
@@ -100,7 +101,7 @@ def recorded(folder: Path, *arguments: str) -> list[str]:
 
 def test_commands_find_a_folder_for_backups_that_they_may_write_to(tmp_path: Path) -> None:
     """Their own user makes it: in a folder that root made, the service could not write."""
-    called = recorded(tmp_path, "backup", "backups/a file.tar")
+    called = record_command(tmp_path, "backup", "backups/a file.tar")
     command = called[called.index("/bin/sh") :]
     command[command.index(PROGRAM)] = "printf"
     command[command.index("backup")] = "%s\\n"
@@ -113,7 +114,7 @@ def test_commands_find_a_folder_for_backups_that_they_may_write_to(tmp_path: Pat
 
 @pytest.mark.parametrize("name", NAMES)
 def test_commands_run_as_the_unit_does(tmp_path: Path, name: str) -> None:
-    called = recorded(tmp_path, "backup", "a file.tar", "--keep", "7")
+    called = record_command(tmp_path, "backup", "a file.tar", "--keep", "7")
     assert called[-5:] == [PROGRAM, "backup", "a file.tar", "--keep", "7"]
     assert "--pipe" in called
     properties = {found.removeprefix("--property=") for found in called if found.startswith("--property=")}

@@ -22,7 +22,7 @@ from retinue.cli.doctor.service_checks import check_services
 from retinue.kit import storage_watch
 from retinue.kit.secrets import Secret
 from retinue.kit.settings import Settings
-from tests.factories.weights import fetched
+from tests.factories.weights import fetch_weights
 
 NOBODY = "127.0.0.1:9"
 SECRET = "s3cret-of-the-mail-server"
@@ -149,7 +149,7 @@ async def test_what_a_server_on_loopback_allows_is_not_called_nothing(service) -
     assert machine(public)["egress"].detail == "private addresses allowed: none"
 
 
-async def said_by_doctor(settings: Settings, capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
+async def run_doctor_command(settings: Settings, capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
     with pytest.raises(typer.Exit) as ended:
         await asyncio.to_thread(run_doctor, settings, [], is_json=False)
     return ended.value.exit_code, capsys.readouterr().out
@@ -164,7 +164,7 @@ async def test_a_good_machine_has_no_warnings(service, tmp_path, capsys, monkeyp
     # As a login shell of Debian has it.
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(1024, soft), hard))
     try:
-        code, text = await said_by_doctor(replace(service.settings, models_dir=fetched()), capsys)
+        code, text = await run_doctor_command(replace(service.settings, models_dir=fetch_weights()), capsys)
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     if code and "free_space" in text:
@@ -193,7 +193,7 @@ def test_a_folder_without_an_instance_is_a_failure(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-async def answering() -> AsyncIterator[Any]:
+async def fake_server() -> AsyncIterator[Any]:
     """A server that answers every request with one status and body."""
     reply = {"status": 200, "body": b'{"status":"ok","database":"ok","vault":"open"}'}
 
@@ -218,11 +218,11 @@ async def answering() -> AsyncIterator[Any]:
         (200, b"<html>another's page</html>", 2),
     ],
 )
-async def test_a_probe_asks_the_server_only(answering, capsys, tmp_path, status, body, code) -> None:
-    answering.update(status=status, body=body)
+async def test_a_probe_asks_the_server_only(fake_server, capsys, tmp_path, status, body, code) -> None:
+    fake_server.update(status=status, body=body)
     settings = Settings(data_dir=tmp_path / "nowhere")
     with pytest.raises(typer.Exit) as ended:
-        await asyncio.to_thread(run_probe, settings, answering["url"], is_json=False)
+        await asyncio.to_thread(run_probe, settings, fake_server["url"], is_json=False)
     assert ended.value.exit_code == code, capsys.readouterr()
 
 

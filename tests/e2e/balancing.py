@@ -1,4 +1,4 @@
-"""A balancer before several servers: connections go to them by turns, byte by byte."""
+"""A balancer in front of several servers: connections go to each in turn, byte by byte."""
 
 import asyncio
 import contextlib
@@ -34,7 +34,7 @@ class Balancer:
         task.add_done_callback(self._carrying.discard)
 
     async def _carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """To the next server that takes the connection; whoever breaks it off, the other side hears of it."""
+        """Connect to the next server that accepts; if one side ends, close the other."""
         there: asyncio.StreamWriter | None = None
         try:
             answers, there = await self._connected()

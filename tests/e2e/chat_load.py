@@ -20,7 +20,7 @@ def answer_to(question: str) -> str:
 async def answer_slowly(
     _talker: Talker, request: Request, _reader: asyncio.StreamReader, writer: asyncio.StreamWriter
 ) -> None:
-    """What the question decides, in pieces with pauses, so that a kill may come between any two of them."""
+    """Answer the question in pieces with pauses, so that a kill may come between any two of them."""
     asked = request.json
     # What was asked before without an answer stands in the same message.
     text = answer_to(asked["messages"][-1]["content"].rpartition("\n\n")[2])
@@ -38,7 +38,7 @@ async def answer_slowly(
 
 @dataclass
 class Told:
-    """A reply as its client got it."""
+    """A reply as its client received it."""
 
     conversation_id: str
     question: str
@@ -80,7 +80,7 @@ class Chatters:
         return self.ledger
 
     async def _work(self, way: Any, name: str) -> None:
-        """Conversations of several messages; one that a kill cut off is gone on with like any other."""
+        """Hold conversations of several messages; continue one that a kill cut off like any other."""
         number, conversation_id = 0, None
         while not self._stop.is_set():
             number += 1

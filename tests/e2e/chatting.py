@@ -62,7 +62,7 @@ class Talker:
 
 
 @contextlib.asynccontextmanager
-async def talking(talk: Talk) -> AsyncIterator[Talker]:
+async def serve_talker(talk: Talk) -> AsyncIterator[Talker]:
     talker = Talker(talk)
     tasks: set[asyncio.Task[None]] = set()
 
@@ -139,19 +139,19 @@ async def set_up(server: ServerProcess, talker: Talker) -> Shop:
     """A tenant of the largest plan, whose requests nobody counts, with one agent."""
     shop = Shop(server, talker, "", "", "")
     me = {"email": "admin@example.com", "password": ADMIN_PASSWORD}
-    shop.token = (await _made(shop, 200, "POST", "/auth/login", me))["access_token"]
-    shop.tenant_id = (await _made(shop, 200, "GET", "/api/v1/tenant"))["id"]
+    shop.token = (await _call_expecting(shop, 200, "POST", "/auth/login", me))["access_token"]
+    shop.tenant_id = (await _call_expecting(shop, 200, "GET", "/api/v1/tenant"))["id"]
     plan = {"plan": "enterprise", "limits": NO_LIMITS}
-    await _made(shop, 200, "PUT", f"/api/v1/tenants/{shop.tenant_id}", plan)
+    await _call_expecting(shop, 200, "PUT", f"/api/v1/tenants/{shop.tenant_id}", plan)
     base_url = f"http://127.0.0.1:{talker.port}/v1"
     key = {"provider": "openai_compatible", "api_key": KEY, "base_url": base_url, "models": ["m"]}
-    await _made(shop, 201, "POST", "/api/v1/api-keys", key)
+    await _call_expecting(shop, 201, "POST", "/api/v1/api-keys", key)
     agent = {"name": "Support", "primary_model": "openai_compatible/m", "system_prompt": "You are the shop."}
-    shop.agent_id = (await _made(shop, 201, "POST", "/api/v1/agents", agent))["id"]
+    shop.agent_id = (await _call_expecting(shop, 201, "POST", "/api/v1/agents", agent))["id"]
     return shop
 
 
-async def _made(shop: Shop, expected: int, method: str, path: str, body: Any = None) -> Any:
+async def _call_expecting(shop: Shop, expected: int, method: str, path: str, body: Any = None) -> Any:
     status, answer = await shop.call(method, path, body)
     assert status == expected, answer
     return answer
@@ -165,12 +165,12 @@ class Colleague:
 
 async def hire(shop: Shop, address: str = "colleague@example.com", role: str = "agent_user") -> Colleague:
     """Invite someone, who registers by the link in the mail and signs in."""
-    await _made(shop, 201, "POST", "/users/invite", {"email": address, "role": role})
+    await _call_expecting(shop, 201, "POST", "/users/invite", {"email": address, "role": role})
     link = await _invitation_token(shop, address)
     person = {"email": address, "password": ADMIN_PASSWORD, "first_name": "Kim", "last_name": "Lee"}
-    id = (await _made(shop, 201, "POST", "/auth/register", {**person, "invite_token": link}))["id"]
+    id = (await _call_expecting(shop, 201, "POST", "/auth/register", {**person, "invite_token": link}))["id"]
     me = {"email": address, "password": ADMIN_PASSWORD}
-    return Colleague(id, (await _made(shop, 200, "POST", "/auth/login", me))["access_token"])
+    return Colleague(id, (await _call_expecting(shop, 200, "POST", "/auth/login", me))["access_token"])
 
 
 async def _invitation_token(shop: Shop, address: str) -> str:
@@ -235,7 +235,7 @@ class StreamClient:
             self.got += await self._reader.readexactly(count)
 
     async def to_end(self) -> bytes:
-        """The rest, until the server closes or cuts the connection."""
+        """Return the rest of the stream, until the server closes or cuts the connection."""
         with contextlib.suppress(ConnectionError):
             while received := await self._reader.read(2**16):
                 self.got += received
@@ -250,7 +250,7 @@ class StreamClient:
 
     @property
     def text(self) -> str:
-        """What was said so far."""
+        """Return the text that was streamed so far."""
         told = re.findall(rb"event: content_delta\nid: \d+\ndata: (\{.*?\})\n\n", self.got)
         return "".join(msgspec.json.decode(data)["delta"] for data in told)
 
@@ -265,7 +265,7 @@ class StreamClient:
 
 @dataclass
 class Kept:
-    """What is in the database."""
+    """The rows of the database."""
 
     messages: list[Message] = field(default_factory=list)
     conversations: list[Conversation] = field(default_factory=list)
@@ -277,7 +277,7 @@ class Kept:
 
 
 @contextlib.asynccontextmanager
-async def opened(server: ServerProcess, clock: Clock | None = None) -> AsyncIterator[Context]:
+async def open_database(server: ServerProcess, clock: Clock | None = None) -> AsyncIterator[Context]:
     """The database of a server that may be running or not, now or at another time."""
     settings, _ = load_settings({**server.env, "RETINUE_WORKER": "off"})
     instance = await open_instance(server_settings(settings, [("127.0.0.1", server.port)]), clock)
@@ -288,7 +288,7 @@ async def opened(server: ServerProcess, clock: Clock | None = None) -> AsyncIter
         await close_instance(instance)
 
 
-async def kept(server: ServerProcess) -> Kept:
-    async with opened(server) as ctx:
+async def read_kept(server: ServerProcess) -> Kept:
+    async with open_database(server) as ctx:
         system = ctx.system("a test looks at everything")
         return Kept(await system.all(Message), await system.all(Conversation), await system.all(ChatLog))

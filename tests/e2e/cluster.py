@@ -24,14 +24,14 @@ class ForkedServer(ServerProcess):
         self.child: Child | None = None
 
     async def launch(self, **env: str) -> Child:
-        """Without waiting until it is ready, which it may never be."""
+        """Start the process without waiting until it is ready, which it may never be."""
         self.child = await self._nursery.start(
             {**self.env, **env}, "serve", "--port", str(self.port), mutant=self._mutant
         )
         return self.child
 
     async def work(self, **env: str) -> Child:
-        """A worker beside it, with the same settings."""
+        """Start a worker beside the server, with the same settings."""
         return await self._nursery.start({**self.worker_env, **env}, "worker")
 
     async def start(self) -> None:
@@ -59,7 +59,7 @@ class ForkedServer(ServerProcess):
 
 
 class Cluster:
-    """Requests go to the servers by turns, as a load balancer would send them."""
+    """Several servers; requests go to each in turn, as a load balancer sends them."""
 
     def __init__(self, servers: list[ForkedServer], workers: list[Child]) -> None:
         self.servers = servers

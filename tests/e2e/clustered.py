@@ -23,7 +23,7 @@ SEED = int(os.environ.get("RETINUE_TEST_SEED", "1"))
 
 
 def why_not() -> str:
-    """What is missing for several processes."""
+    """Return why several processes cannot be started; empty if they can."""
     if not SERVER:
         return "RETINUE_TEST_PROCESSES: several processes share the PostgreSQL of RETINUE_TEST_DATABASE_URL"
     if BINARY is None:

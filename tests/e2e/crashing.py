@@ -83,7 +83,7 @@ def _settings(server: ServerProcess) -> Any:
 
 
 async def problems(server: ServerProcess, ledger: Ledger) -> list[str]:
-    """Every broken promise, in words; nothing when all were kept."""
+    """Return every broken promise in words; none if all were kept."""
     found = [f"refused: {refusal}" for refusal in ledger.refused]
     instance = await open_instance(_settings(server))
     try:

@@ -21,7 +21,7 @@ from retinue.kit.jobs.runner import Runner
 from retinue.tables.models import DataTable
 from retinue.tables.service import find_rows
 from tests.client import multipart
-from tests.e2e.chatting import opened
+from tests.e2e.chatting import open_database
 from tests.e2e.crashing import sign_in
 from tests.e2e.load import Unreachable, call
 from tests.e2e.processes import ServerProcess
@@ -42,7 +42,7 @@ class Visitors:
         self._tasks = [asyncio.create_task(self._work(number)) for number in range(3)]
 
     async def reach(self, more: int) -> None:
-        """Until so many more were answered."""
+        """Wait until this many more submissions were acknowledged."""
         wanted = len(self.acked) + more
         async with asyncio.timeout(60):
             while len(self.acked) < wanted and not self.refused:
@@ -71,7 +71,7 @@ class Visitors:
         return str(answer["file_id"]) if answer else ""
 
     async def _submit(self, name: str, paper: str) -> bool:
-        """Whether that is over: it was taken, or refused for good."""
+        """Submit; return whether it is over: accepted, or refused for good."""
         body = {"data": {"name": name, "paper": paper}}
         refused_before = len(self.refused)
         answer = await self._ask("/submit", headers={"Idempotency-Key": name}, body=body)
@@ -80,7 +80,7 @@ class Visitors:
         return bool(answer) or len(self.refused) > refused_before
 
     async def _ask(self, path: str, **request: Any) -> dict[str, Any]:
-        """What was answered; nothing while somebody else is at it, or the server comes and goes."""
+        """Return the answer; empty while the key is in use or the server restarts."""
         whole = call(self._server.port, "POST", self._path + path, **request)
         status, answer = await asyncio.wait_for(whole, 10)
         if status == 201:
@@ -91,7 +91,7 @@ class Visitors:
 
 
 async def make_form(server: ServerProcess, token: str) -> tuple[str, str]:
-    """A form whose answers become rows: its slug, and the table."""
+    """Create a form whose answers become rows; return its slug and the table."""
 
     async def post(path: str, body: Any = None) -> Any:
         status, answer = await call(server.port, "POST", path, token=token, body=body or {})
@@ -147,16 +147,16 @@ async def crash_under_load(
 
 @contextlib.asynccontextmanager
 async def two_days_later(server: ServerProcess) -> AsyncIterator[Context]:
-    """The server's database and files, when whatever nobody took is old enough to be forgotten."""
+    """Yield a context on the server's data, two days later, when unclaimed files have expired."""
     earlier = time.time() - DAYS_S
     for spooled in _spool(server):
         os.utime(spooled, (earlier, earlier))
-    async with opened(server, ManualClock(time.time() + DAYS_S)) as ctx:
+    async with open_database(server, ManualClock(time.time() + DAYS_S)) as ctx:
         yield ctx.detached()
 
 
 async def sweep(server: ServerProcess) -> None:
-    """What a worker does then: every periodic job is due. The bytes of deleted files go a day later."""
+    """Run every periodic job two days later, and again a day after that, which deletes the bytes."""
     async with two_days_later(server) as ctx:
         await Runner(ctx.instance).drain()
         clock = ctx.instance.clock
@@ -167,7 +167,7 @@ async def sweep(server: ServerProcess) -> None:
 
 @dataclass
 class Crashed:
-    """What people were told by a server that was killed, to compare with what it has."""
+    """The answers of a server that was killed, to compare with its database."""
 
     server: ServerProcess
     visitors: Visitors
@@ -177,9 +177,9 @@ class Crashed:
         return {problem.partition(":")[0] for problem in await self.problems()}
 
     async def problems(self) -> list[str]:
-        """Every broken promise, in words; nothing when all were kept and what nobody took was swept."""
+        """Return every broken promise in words; none if all were kept and unclaimed files were swept."""
         found = [f"refused: {refusal}" for refusal in self.visitors.refused]
-        async with opened(self.server) as ctx:
+        async with open_database(self.server) as ctx:
             system = ctx.system("the checker looks at everything")
             submissions = {one.id: one for one in await system.all(Submission)}
             found += _lost(self.visitors.acked, submissions)
@@ -218,7 +218,7 @@ async def _unannounced(ctx: Context, submissions: dict[str, Submission]) -> list
 
 
 async def _unfiled(ctx: Context, submissions: dict[str, Submission]) -> list[str]:
-    """Files that are no submission's, and submissions whose file is not whole."""
+    """Return files without a submission, and submissions whose file is not whole."""
     system = ctx.system("the checker looks at everything")
     papers = {one.data["paper"]: one for one in submissions.values()}
     taken = {one.id: one.submission_id for one in await system.all(FormUpload)}
@@ -236,7 +236,7 @@ async def _unfiled(ctx: Context, submissions: dict[str, Submission]) -> list[str
 
 
 async def _bytes(ctx: Context) -> dict[str, str]:
-    """What each stored file says, by its id; found by its bytes, whether a row names it or not."""
+    """Return the content of each stored file by its id, also of files without a row."""
     blobs = ctx.adapter(Blobs)
     found = {}
     async for key in blobs.stored_before(ctx.clock.time() + DAYS_S):

@@ -59,7 +59,7 @@ async def call(
 
 @dataclass
 class Ledger:
-    """What was promised (`acked`: address to invitation id) and what nobody knows."""
+    """The promises (`acked`: address to invitation id), and addresses whose outcome is unknown."""
 
     acked: dict[str, str] = field(default_factory=dict)
     unknown: set[str] = field(default_factory=set)

@@ -76,7 +76,7 @@ async def event_in_second_transaction(ctx: Context) -> None:
 
 
 async def claim_before(ctx: Context, form: OpenForm, submission: Submission) -> Any:
-    """A file is taken up for good before its submission is."""
+    """A file is claimed in a transaction that commits before its submission does."""
     async with second(ctx) as other:
         claimed = await _claim_all(other, form, submission)
     await asyncio.sleep(WINDOW_S)

@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 from typing import Any, Self
 
-from tests.e2e.processes import ROOT, launched
+from tests.e2e.processes import ROOT, launch_process
 
 _PR_SET_PDEATHSIG = 1
 
@@ -36,7 +36,7 @@ class Child:
         return True
 
     async def wait(self, seconds: float) -> bool:
-        """Whether it ended in this time."""
+        """Wait up to this time; return whether the process has ended."""
         until = asyncio.get_running_loop().time() + seconds
         while self.is_alive:
             if asyncio.get_running_loop().time() > until:
@@ -50,7 +50,7 @@ class Child:
             self.was_killed = True
 
     async def stop(self) -> bool:
-        """Ask it to go; whether it went."""
+        """Ask the process to stop; return whether it did."""
         with contextlib.suppress(ProcessLookupError):
             os.kill(self.pid, signal.SIGTERM)
         return await self.wait(20)
@@ -63,19 +63,19 @@ class Nursery:
         self._process: asyncio.subprocess.Process
 
     async def __aenter__(self) -> Self:
-        self._process = await launched(
+        self._process = await launch_process(
             self._folder / "nursery.log", {}, "-m", "tests.e2e.nursery", is_piped=True
         )
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """Its children do not outlive it."""
+        """Ends the nursery; its children end with it."""
         self._process.kill()
         await self._process.wait()
 
     @property
     def log(self) -> str:
-        """What its children had to say."""
+        """Return the output of the children."""
         return self._children_log.read_text()
 
     async def start(self, env: dict[str, str], *arguments: str, mutant: str = "") -> Child:

@@ -1,4 +1,4 @@
-"""Whether an answer is the one that a page prints.
+"""Comparison of an answer with the one that a page prints.
 
 `…` in a text stands for any characters, between the keys of an object for further keys, between the elements
 of a list for further elements, and in the place of a value for any value. What has none is printed whole.
@@ -33,7 +33,7 @@ class NotJson(Exception):
 
 
 def difference(printed: str, real: str) -> str:
-    """What a reader would find different, or nothing."""
+    """Return the first difference that a reader would see; empty if there is none."""
     if printed.startswith(("{", "[")):
         try:
             wanted = _Reader(printed).whole()

@@ -47,7 +47,7 @@ def free_port() -> int:
     raise AssertionError("unreachable")
 
 
-async def launched(
+async def launch_process(
     log: Path, env: dict[str, str], *arguments: str, is_piped: bool = False, python: str = sys.executable
 ) -> asyncio.subprocess.Process:
     """A process of Python with these settings and no others; one that `is_piped` can be talked to."""
@@ -79,7 +79,7 @@ class ServerProcess:
         python: str = sys.executable,
         **env: str,
     ) -> None:
-        """`is_shared`: for many tests, and ended by whoever started it; `python`: of another environment."""
+        """`is_shared`: used by many tests, and ended by its starter; `python`: of another environment."""
         self.port = free_port()
         self.python = python
         self._is_shared = is_shared
@@ -102,13 +102,13 @@ class ServerProcess:
 
     @property
     def pids(self) -> list[int]:
-        """Of whatever answers."""
+        """The ids of the processes that answer requests."""
         assert self.process is not None
         return [self.process.pid]
 
     async def start(self) -> None:
         command = (*self._command, "serve", "--port", str(self.port))
-        self.process = await launched(self._log, self.env, *command, python=self.python)
+        self.process = await launch_process(self._log, self.env, *command, python=self.python)
         if self._is_shared:
             _running.remove(self.process)
         for _ in range(START_S * 50):
@@ -128,14 +128,14 @@ class ServerProcess:
         self.process.kill()
 
     async def ended(self, seconds: float) -> bool:
-        """Whether it ended by itself in this time."""
+        """Return whether the process ended by itself in this time."""
         assert self.process is not None
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self.process.wait(), seconds)
         return self.process.returncode is not None
 
     async def stop(self) -> int:
-        """Ask it to go; its exit code."""
+        """Ask the process to stop; return its exit code."""
         assert self.process is not None
         if self.process.returncode is None:
             self.process.send_signal(signal.SIGTERM)
@@ -145,7 +145,7 @@ class ServerProcess:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """Whatever became of the test, nothing is left running."""
+        """Kills the process if it is still running, also after a failed test."""
         if self.process is not None and self.process.returncode is None:
             self.process.kill()
             await self.process.wait()

@@ -59,5 +59,5 @@ def shell_beside(server: ServerProcess, folder: Path) -> Shell:
 
 
 def sign_in() -> list[Step]:
-    """What every guide begins with: the README's own commands."""
+    """Return the README's commands that sign in; every guide begins with them."""
     return [step for step in steps_of(README) if step.section == SIGN_IN]

@@ -6,7 +6,7 @@ from tests.adapters.llm_server import Request
 from tests.e2e.chatting import HEAD, Shop, Talk, Talker, piece
 
 
-def speaking(may_end: asyncio.Event) -> Talk:
+def speak_until_allowed(may_end: asyncio.Event) -> Talk:
     """Say two words, and the last one once the test allows it; `hang` never ends by itself."""
 
     async def talk(

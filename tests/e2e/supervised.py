@@ -11,7 +11,7 @@ from typing import Any
 
 from tests.e2e.commands import Ran, run_command
 from tests.e2e.load import Unreachable, call
-from tests.e2e.processes import ServerProcess, launched
+from tests.e2e.processes import ServerProcess, launch_process
 
 PATIENCE_S = 180
 # Between two requests of a client, so that the processes under test get some of the machine.
@@ -45,7 +45,7 @@ class SupervisedServer(ServerProcess):
 
     async def start(self) -> None:
         """Wait for all processes, with more patience than for one: an interpreter starts twice."""
-        self.process = await launched(
+        self.process = await launch_process(
             self._log, self.env, "-m", "retinue.cli", "serve", "--port", str(self.port)
         )
         await self.all_alive()
@@ -126,7 +126,7 @@ class KeptConnection:
 
 
 class KeptLoad:
-    """Clients that write rows and read a list by turns until told to stop."""
+    """Clients that alternately write rows and read a list until told to stop."""
 
     def __init__(self, port: int, token: str, table_id: str, clients: int) -> None:
         self.result = LoadResult()

@@ -28,7 +28,7 @@ BOUNDARY = "XXbackupXX"
 
 @dataclass
 class Promised:
-    """What the server has acknowledged: rows, files, and files whose deletion has begun."""
+    """Acknowledged writes: rows, files, and files whose deletion has begun."""
 
     rows: set[str] = field(default_factory=set)
     files: set[str] = field(default_factory=set)
@@ -53,7 +53,7 @@ class Writers:
                 clients.create_task(self._work())
 
     def stop(self) -> float:
-        """End it; return the writes that were acknowledged in each second."""
+        """Stop writing; return the mean number of acknowledged writes a second."""
         self._stop.set()
         count = len(self.promised.rows) + len(self.promised.files) + len(self.promised.deleted)
         return count / (time.monotonic() - self._started)

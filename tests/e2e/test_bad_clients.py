@@ -32,7 +32,7 @@ async def server(serving: Serving) -> AsyncIterator[ServerProcess]:
 
 
 def resident_bytes(server: ServerProcess) -> int:
-    """Of the server, or of the average one where there are several."""
+    """Return the resident memory of the server; the average if there are several processes."""
     kilobytes = 0
     for pid in server.pids:
         (found,) = re.findall(r"VmRSS:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text())
@@ -44,7 +44,7 @@ def request(body: bytes) -> bytes:
     return POST + b"Content-Length: %d\r\n\r\n" % len(body) + body
 
 
-def sent(client: Client, data: bytes) -> tuple[int, str]:
+def send_and_read(client: Client, data: bytes) -> tuple[int, str]:
     answer = client.send(data).answer()
     return answer.status, answer.json()["error"]["code"]
 
@@ -71,47 +71,47 @@ def endless_upload(client: Client, token: str) -> tuple[int, str]:
 BAD: dict[str, tuple[Callable[[Client], tuple[int, str]], tuple[int, str]]] = {
     "100 MB in chunks": (lambda client: endless_chunks(client, POST), (413, "payload_too_large")),
     "a length of 100 MB": (
-        lambda client: sent(client, POST + b"Content-Length: 100000000\r\n\r\n"),
+        lambda client: send_and_read(client, POST + b"Content-Length: 100000000\r\n\r\n"),
         (413, "payload_too_large"),
     ),
     "a huge length": (
-        lambda client: sent(client, POST + b"Content-Length: 999999999999999999999\r\n\r\n{}"),
+        lambda client: send_and_read(client, POST + b"Content-Length: 999999999999999999999\r\n\r\n{}"),
         (400, "bad_request"),
     ),
     "a negative length": (
-        lambda client: sent(client, POST + b"Content-Length: -1\r\n\r\n{}"),
+        lambda client: send_and_read(client, POST + b"Content-Length: -1\r\n\r\n{}"),
         (400, "bad_request"),
     ),
     "a length that is too short": (
-        lambda client: sent(client, POST + b"Content-Length: 2\r\n\r\n{}and more"),
+        lambda client: send_and_read(client, POST + b"Content-Length: 2\r\n\r\n{}and more"),
         (422, "validation_error"),
     ),
     "both length and chunks": (
-        lambda client: sent(
+        lambda client: send_and_read(
             client, POST + b"Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
         ),
         (400, "bad_request"),
     ),
-    "100,000 levels": (lambda client: sent(client, request(b"[" * 100_000)), (400, "invalid_json")),
+    "100,000 levels": (lambda client: send_and_read(client, request(b"[" * 100_000)), (400, "invalid_json")),
     "100,000 levels of objects": (
-        lambda client: sent(client, request(b'{"a":' * 100_000)),
+        lambda client: send_and_read(client, request(b'{"a":' * 100_000)),
         (400, "invalid_json"),
     ),
     "100,000 keys": (
-        lambda client: sent(
+        lambda client: send_and_read(
             client, request(b"{" + b",".join(b'"%d":0' % number for number in range(100_000)) + b"}")
         ),
         (400, "invalid_json"),
     ),
     "a number of a million digits": (
-        lambda client: sent(client, request(b'{"email":' + b"9" * 1_000_000 + b"}")),
+        lambda client: send_and_read(client, request(b'{"email":' + b"9" * 1_000_000 + b"}")),
         (400, "invalid_json"),
     ),
 }
 
 
 @contextlib.contextmanager
-def connected(server: ServerProcess) -> Iterator[Client]:
+def connect_client(server: ServerProcess) -> Iterator[Client]:
     client = Client(server.port)
     try:
         yield client
@@ -122,11 +122,11 @@ def connected(server: ServerProcess) -> Iterator[Client]:
 def misbehave(server: ServerProcess, token: str) -> dict[str, tuple[int, str]]:
     outcomes = {}
     for name, (act, _) in BAD.items():
-        with connected(server) as client:
+        with connect_client(server) as client:
             outcomes[name] = act(client)
-    with connected(server) as client:
+    with connect_client(server) as client:
         outcomes["100 MB of a file"] = endless_upload(client, token)
-    with connected(server) as client:
+    with connect_client(server) as client:
         client.send(POST + b"Content-Length: 1000\r\n\r\n{")
     return outcomes
 

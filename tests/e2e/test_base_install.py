@@ -1,4 +1,4 @@
-"""What the specification shows works with `pip install retinue`, and what needs an extra says which one."""
+"""Tests of `pip install retinue`: the specification's examples work, and a missing extra is named."""
 
 import asyncio
 import re
@@ -60,8 +60,8 @@ async def admin(server: ServerProcess, provider: ProviderServer) -> RemoteApi:
     return admin
 
 
-async def until(read: Callable[[], Any], is_done: Callable[[Any], bool]) -> Any:
-    """What is read once a job has done its part."""
+async def read_until(read: Callable[[], Any], is_done: Callable[[Any], bool]) -> Any:
+    """Read until `is_done`; return what was read."""
     async with asyncio.timeout(PATIENCE_SECONDS):
         while not is_done(found := await read()):
             await asyncio.sleep(0.1)
@@ -121,7 +121,7 @@ async def test_it_learns_from_documents_and_finds_them_by_their_words(
     async def training() -> dict[str, Any]:
         return (await admin.get(f"{path}/status")).json()["training"]
 
-    done = await until(training, lambda training: training["status"] != "training")
+    done = await read_until(training, lambda training: training["status"] != "training")
     assert done["status"] == "completed", done
     provider.says("Behind the mill.")
     reply = await chat(admin, agent, "Where do visitors park?")
@@ -143,7 +143,7 @@ async def test_people_secrets_tables_workflows_and_forms(admin: RemoteApi) -> No
     async def imported() -> dict[str, Any]:
         return (await admin.get(f"/api/v1/data-tables/{table['id']}/imports/{job}")).json()["data"]
 
-    finished = await until(imported, lambda run: run["status"] in {"completed", "failed"})
+    finished = await read_until(imported, lambda run: run["status"] in {"completed", "failed"})
     assert (finished["status"], finished["rows_created"]) == ("completed", 2)
     workflow = await workflows.make_workflow(admin, workflows.node("a"))
     started = await workflows.start(admin, workflow)
@@ -151,11 +151,11 @@ async def test_people_secrets_tables_workflows_and_forms(admin: RemoteApi) -> No
     async def executed() -> dict[str, Any]:
         return await workflows.execution(admin, workflow, started)
 
-    assert (await until(executed, lambda run: run["status"] not in {"pending", "running"}))[
+    assert (await read_until(executed, lambda run: run["status"] not in {"pending", "running"}))[
         "status"
     ] == "completed"
     form = await forms.make_form(admin)
-    assert await forms.sent(RemoteApi(admin.app), form)
+    assert await forms.submit(RemoteApi(admin.app), form)
 
 
 async def test_a_page_talks_to_it(admin: RemoteApi, provider: ProviderServer) -> None:
@@ -193,11 +193,11 @@ async def test_an_embedded_model_names_its_extra(admin: RemoteApi, server: Serve
 
 async def test_a_driver_and_a_format_name_their_extra(admin: RemoteApi) -> None:
     login = await credentials.create(admin, "ssh")
-    refused = await credentials.outcome(admin, login)
+    refused = await credentials.run_test(admin, login)
     assert refused["error"]["code"] == "not_configured"
     assert "pip install 'retinue[ssh]'" in refused["message"]
     database = await credentials.create(admin, "database", metadata={"db_type": "mysql"})
-    refused = await credentials.outcome(admin, database)
+    refused = await credentials.run_test(admin, database)
     assert refused["error"]["code"] == "not_configured"
     assert "pip install 'retinue[mysql]'" in refused["message"]
     columns = [{"name": "name", "type": "text"}]

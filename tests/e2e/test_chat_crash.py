@@ -11,7 +11,7 @@ import pytest
 from retinue.chat.models import FINISHED_JOB_STATUSES, ChatJob, Conversation, JobStatus, Message, Speaker
 from retinue.kit.events.models import EventEntry
 from tests.e2e.chat_load import ChatLedger, Chatters, Told, answer_slowly, answer_to
-from tests.e2e.chatting import Kept, Shop, opened, set_up, talking
+from tests.e2e.chatting import Kept, Shop, open_database, serve_talker, set_up
 from tests.e2e.conftest import Serving
 from tests.e2e.processes import ServerProcess
 
@@ -36,7 +36,7 @@ async def crash(shop: Shop, kills: int) -> ChatLedger:
 
 
 async def until_jobs_end(shop: Shop) -> None:
-    """As long as it may take; what is left after that is stuck."""
+    """Wait until no job is left, up to the limit: a job that remains after it is stuck."""
     for _ in range(int(PATIENCE_S / 0.1)):
         counts = [await _jobs_in(shop, status) for status in JobStatus if status not in FINISHED_JOB_STATUSES]
         if not any(counts):
@@ -51,8 +51,8 @@ async def _jobs_in(shop: Shop, status: JobStatus) -> int:
 
 
 async def problems(server: ServerProcess, ledger: ChatLedger) -> list[str]:
-    """Every broken promise, in words; nothing when all were kept."""
-    async with opened(server) as ctx:
+    """Return every broken promise in words; none if all were kept."""
+    async with open_database(server) as ctx:
         system = ctx.system("the checker looks at everything")
         found = Kept(await system.all(Message), await system.all(Conversation))
         jobs = {job.id: job for job in await system.all(ChatJob)}
@@ -134,7 +134,7 @@ def _misplaced(found: Kept) -> list[str]:
 async def test_nothing_acknowledged_is_lost_or_doubled_when_the_server_is_killed_in_conversations(
     serving: Serving,
 ) -> None:
-    async with talking(answer_slowly) as talker, serving() as server:
+    async with serve_talker(answer_slowly) as talker, serving() as server:
         await server.start()
         ledger = await crash(await set_up(server, talker), KILLS)
         assert await problems(server, ledger) == []
@@ -152,7 +152,7 @@ async def test_a_server_that_breaks_its_promise_in_conversations_is_caught(
     tmp_path: Path, database_url: str, mutant: str, expected: str
 ) -> None:
     async with (
-        talking(answer_slowly) as talker,
+        serve_talker(answer_slowly) as talker,
         ServerProcess(tmp_path, database_url, mutant=mutant) as server,
     ):
         await server.start()

@@ -26,7 +26,7 @@ from tests.chat.long_talks import (
     text_of,
     usage_of,
 )
-from tests.e2e.chatting import opened
+from tests.e2e.chatting import open_database
 from tests.e2e.conftest import Serving
 from tests.e2e.crashing import sign_in
 from tests.e2e.load import Unreachable, call
@@ -77,7 +77,7 @@ class Talk:
         return [one for one in chats if is_for_summary(one)]
 
     async def killed_while_waiting(self, message: str, request_count: int) -> None:
-        """Send a message and kill the server while it waits for this request to the model."""
+        """Send a message and kill the server during this request to the model."""
         said = asyncio.create_task(self.say(message))
         async with asyncio.timeout(PATIENCE_S):
             while len(self.provider.requests) < request_count:
@@ -128,7 +128,7 @@ async def set_up(talk: Talk) -> None:
 
 async def stored_summaries(server: ServerProcess) -> tuple[list[ConversationSummary], str | None]:
     """Every claim and summary, and the one that the conversation points to."""
-    async with opened(server) as ctx:
+    async with open_database(server) as ctx:
         system = ctx.system("the test looks at everything")
         (conversation,) = await system.all(Conversation)
         return await system.all(ConversationSummary), conversation.summary_id
@@ -136,7 +136,7 @@ async def stored_summaries(server: ServerProcess) -> tuple[list[ConversationSumm
 
 async def expire_claim(server: ServerProcess, claim: ConversationSummary, seconds: float) -> None:
     """Let the claim of the dead process expire in this time, as it would after its lease."""
-    async with opened(server) as ctx:
+    async with open_database(server) as ctx:
         ctx.bind_tenant(claim.tenant_id)
         async with ctx.unit() as unit:
             locked = await unit.db.lock(ConversationSummary, claim.id)

@@ -23,10 +23,10 @@ from tests.e2e.chatting import (
     Talker,
     hanging,
     hire,
-    kept,
     piece,
+    read_kept,
+    serve_talker,
     set_up,
-    talking,
 )
 from tests.e2e.conftest import Serving
 from tests.e2e.processes import ServerProcess
@@ -49,7 +49,7 @@ WORDS = tuple(f"word{number} " for number in range(12))
 _POOLED = 12 + MAX_REDIS_CALLS
 
 
-async def until(is_so: Callable[[], Awaitable[bool]]) -> None:
+async def wait_until(is_so: Callable[[], Awaitable[bool]]) -> None:
     while not await is_so():
         await asyncio.sleep(0.05)
 
@@ -68,7 +68,7 @@ async def open_and_read(shop: Shop, count: int, chance: random.Random) -> list[S
 
 
 async def round_of_drops(shop: Shop, count: int, chance: random.Random, descriptors: float = inf) -> set[str]:
-    """Open streams and drop them; the ids of the replies that were left."""
+    """Open streams and drop them; return the ids of their replies."""
     hang_ups, cut_off = shop.talker.hang_ups + count, await turns_with(shop, "cancelled") + count
     clients = await open_and_read(shop, count, chance)
     for number, client in enumerate(clients):
@@ -82,12 +82,12 @@ async def round_of_drops(shop: Shop, count: int, chance: random.Random, descript
         )
 
     async with asyncio.timeout(WITHIN_S):
-        await until(are_forgotten)
+        await wait_until(are_forgotten)
     return {client.ids["message_id"] for client in clients}
 
 
 async def turns_with(shop: Shop, status: str) -> int:
-    """As many as are stored by now."""
+    """Return the number of stored turns with this status."""
     path = f"/api/v1/agents/{shop.agent_id}/logs?status={status}&per_page=1"
     answered, page = await shop.call("GET", path)
     assert answered == 200, page
@@ -96,7 +96,7 @@ async def turns_with(shop: Shop, status: str) -> int:
 
 async def test_nothing_is_left_of_clients_that_drop_their_streams(serving: Serving) -> None:
     chance = random.Random(SEED)
-    async with talking(hanging(*WORDS)) as talker, serving() as server:
+    async with serve_talker(hanging(*WORDS)) as talker, serving() as server:
         await server.start()
         shop = await set_up(server, talker)
         left = await round_of_drops(shop, 20, chance)
@@ -104,7 +104,7 @@ async def test_nothing_is_left_of_clients_that_drop_their_streams(serving: Servi
         # The plan has exactly as many places as there are clients: one that leaked would be missed.
         others = await open_and_read(shop, CLIENTS, chance)
         left |= await stop_under(server, others)
-    found = await kept(server)
+    found = await read_kept(server)
     text = "".join(WORDS)
     assert found.replies.keys() == left
     assert {(one.content, one.status) for one in found.replies.values()} == {(text, MessageStatus.incomplete)}
@@ -114,7 +114,7 @@ async def test_nothing_is_left_of_clients_that_drop_their_streams(serving: Servi
 
 
 async def stop_under(server: ServerProcess, clients: list[StreamClient]) -> set[str]:
-    """Every stream is told that the server goes, which it then does; the ids of the replies."""
+    """Stop the server, which tells every stream; return the ids of the replies."""
     async with asyncio.timeout(MOST_EXIT_S):
         exited, *heard = await asyncio.gather(server.stop(), *(client.to_end() for client in clients))
     assert exited == 0
@@ -140,7 +140,7 @@ async def answer_at_length(
 @contextlib.asynccontextmanager
 async def talkative_shop(folder: Path, database_url: str) -> AsyncIterator[Shop]:
     """A server whose agent talks at length, and whose health is looked at all the time."""
-    async with talking(answer_at_length) as talker, ServerProcess(folder, database_url) as server:
+    async with serve_talker(answer_at_length) as talker, ServerProcess(folder, database_url) as server:
         await server.start()
         shop = await set_up(server, talker)
         for _ in range(WARM):
@@ -163,7 +163,7 @@ async def listen_without_reading(shop: Shop) -> list[StreamClient]:
         return await turns_with(shop, "completed") == WARM + STALLED
 
     async with asyncio.timeout(30):
-        await until(are_stored)
+        await wait_until(are_stored)
     assert (shop.resident_bytes - before) / STALLED < MOST_PER_STALLED
     return clients
 
@@ -188,7 +188,7 @@ async def check_end_of_session(shop: Shop, colleague: Colleague) -> None:
         return shop.talker.hang_ups > hang_ups and await turns_with(shop, "cancelled") == 1
 
     async with asyncio.timeout(WITHIN_S):
-        await until(is_cut_off)
+        await wait_until(is_cut_off)
     client.drop(with_reset=False)
 
 
@@ -200,7 +200,7 @@ async def test_clients_that_never_read_cost_little_and_others_nothing(
         ending = asyncio.create_task(check_end_of_session(shop, await hire(shop)))
         clients = await listen_without_reading(shop)
         await ending
-        found = await kept(shop.server)
+        found = await read_kept(shop.server)
         for client in clients:
             client.drop(with_reset=False)
     text = "".join(LONG)
@@ -219,6 +219,6 @@ async def test_clients_that_never_read_are_cut_off(tmp_path: Path, database_url:
             return shop.descriptors <= connected - STALLED
 
         async with asyncio.timeout(MOST_STALLED_S):
-            await until(are_gone)
+            await wait_until(are_gone)
         for client in clients:
             client.drop(with_reset=False)

@@ -43,7 +43,7 @@ CAUGHT = {
 
 
 @contextlib.asynccontextmanager
-async def crashed(
+async def crash_server(
     folder: Path, database_url: str, kills: int, *, mutant: str = ""
 ) -> AsyncIterator[tuple[ForkedServer, Crashed]]:
     """A server that was killed with people at work, and has stopped now."""
@@ -56,7 +56,7 @@ async def crashed(
 async def test_what_was_answered_is_there_once_with_its_row_and_its_event(
     tmp_path: Path, database_url: str, kills: int
 ) -> None:
-    async with crashed(tmp_path, database_url, kills) as (server, crash):
+    async with crash_server(tmp_path, database_url, kills) as (server, crash):
         await sweep(server)
         assert await crash.problems() == []
     assert len(crash.visitors.acked) > kills, "there was load"
@@ -66,7 +66,7 @@ async def test_what_was_answered_is_there_once_with_its_row_and_its_event(
 async def test_what_kills_leave_is_seen_until_the_job_for_it_has_run(
     tmp_path: Path, database_url: str
 ) -> None:
-    async with crashed(tmp_path, database_url, 2 * len(PLACES)) as (server, crash):
+    async with crash_server(tmp_path, database_url, 2 * len(PLACES)) as (server, crash):
         left = set().union(*SWEEPING.values())
         assert await crash.kinds_of_problems() == left
         for job, gone in SWEEPING.items():
@@ -81,7 +81,7 @@ async def test_what_kills_leave_is_seen_until_the_job_for_it_has_run(
 async def test_a_server_that_breaks_its_promise_to_visitors_is_caught(
     tmp_path: Path, database_url: str, mutant: str
 ) -> None:
-    async with crashed(tmp_path, database_url, 2 * len(PLACES), mutant=mutant) as (server, crash):
+    async with crash_server(tmp_path, database_url, 2 * len(PLACES), mutant=mutant) as (server, crash):
         await sweep(server)
         found = await crash.problems()
     assert any(CAUGHT[mutant] in problem for problem in found), found

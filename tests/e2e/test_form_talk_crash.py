@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from retinue.forms.models import FormConversation, FormConversationStatus, FormMessage, Submission
-from tests.e2e.chatting import opened
+from tests.e2e.chatting import open_database
 from tests.e2e.conftest import Serving
 from tests.e2e.crashing import sign_in
 from tests.e2e.form_crashing import crash
@@ -87,7 +87,7 @@ async def test_what_was_said_is_there_and_submitted_once(serving: Serving) -> No
         await crash(server, KILLS, PLACES, SEED)
         await visitors.finish()
         assert await server.stop() == 0
-        async with opened(server) as ctx:
+        async with open_database(server) as ctx:
             system = ctx.system("the checker looks at everything")
             talks = await system.all(FormConversation)
             messages = await system.all(FormMessage, order_by=("position",))

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from tests.adapters.llm_server import Request
-from tests.e2e.chatting import Shop, StreamClient, Talk, Talker, set_up, talking, whole
+from tests.e2e.chatting import Shop, StreamClient, Talk, Talker, serve_talker, set_up, whole
 from tests.e2e.load import Unreachable, call
 from tests.e2e.processes import ServerProcess
-from tests.e2e.speaking import speaking
+from tests.e2e.speaking import speak_until_allowed
 from tests.e2e.supervised import SupervisedServer
 
 PATIENCE_S = 120
@@ -27,9 +27,9 @@ def stopping_server(folder: Path, url: str, processes: int, grace_s: int) -> Ser
     return SupervisedServer(folder, url, processes=processes, RETINUE_SHUTDOWN_GRACE=grace)
 
 
-def speaking_either_way(may_end: asyncio.Event) -> Talk:
-    """As `speaking`, also to whoever wants the reply as a whole."""
-    speak = speaking(may_end)
+def speak_either_way(may_end: asyncio.Event) -> Talk:
+    """Speak as `speak_until_allowed` does, also to requests without a stream."""
+    speak = speak_until_allowed(may_end)
 
     async def talk(
         talker: Talker, request: Request, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
@@ -48,8 +48,8 @@ def send(server: ServerProcess, number: signal.Signals) -> None:
     server.process.send_signal(number)
 
 
-async def until_unready(server: ServerProcess) -> Any:
-    """What a balancer is told on a new connection, while replies still run."""
+async def wait_until_unready(server: ServerProcess) -> Any:
+    """Wait until a new connection is told that the server is not ready; return the answer."""
     async with asyncio.timeout(PATIENCE_S):
         while True:
             with contextlib.suppress(*Unreachable):
@@ -59,7 +59,7 @@ async def until_unready(server: ServerProcess) -> Any:
             await asyncio.sleep(0.02)
 
 
-async def begun(shop: Shop, message: str) -> StreamClient:
+async def open_stream(shop: Shop, message: str) -> StreamClient:
     client = await StreamClient(shop, message).open()
     await client.until(b"id: 3\n")
     return client
@@ -77,10 +77,10 @@ async def refusal_of_a_turn(shop: Shop) -> tuple[int, Any]:
 async def test_replies_end_before_the_server_does(tmp_path: Path, database_url: str, processes: int) -> None:
     may_end = asyncio.Event()
     server = stopping_server(tmp_path, database_url, processes, LONG_GRACE_S)
-    async with talking(speaking_either_way(may_end)) as talker, server:
+    async with serve_talker(speak_either_way(may_end)) as talker, server:
         await server.start()
         shop = await set_up(server, talker)
-        client = await begun(shop, "slowly")
+        client = await open_stream(shop, "slowly")
         blocking = asyncio.create_task(shop.call("POST", shop.chat, {"message": "slowly"}))
         status, accepted = await shop.call("POST", f"{shop.chat}/async", {"message": "slowly"})
         assert status == 202, accepted
@@ -88,7 +88,7 @@ async def test_replies_end_before_the_server_does(tmp_path: Path, database_url: 
             while talker.asked < 3:
                 await asyncio.sleep(0.02)
         send(server, signal.SIGTERM)
-        assert (await until_unready(server))["status"] == "stopping"
+        assert (await wait_until_unready(server))["status"] == "stopping"
         status, refused = await refusal_of_a_turn(shop)
         assert (status, refused["error"]["code"]) == (503, "server_shutdown")
         may_end.set()
@@ -110,9 +110,9 @@ async def test_a_reply_that_outlasts_the_grace_is_told_why_it_ends(
     tmp_path: Path, database_url: str, processes: int
 ) -> None:
     server = stopping_server(tmp_path, database_url, processes, grace_s=1)
-    async with talking(speaking(asyncio.Event())) as talker, server:
+    async with serve_talker(speak_until_allowed(asyncio.Event())) as talker, server:
         await server.start()
-        client = await begun(await set_up(server, talker), "hang")
+        client = await open_stream(await set_up(server, talker), "hang")
         send(server, signal.SIGTERM)
         assert b'"code":"server_shutdown"' in await client.to_end()
         client.drop(with_reset=False)
@@ -124,11 +124,11 @@ async def test_a_reply_that_outlasts_the_grace_is_told_why_it_ends(
 @pytest.mark.either_database
 async def test_a_second_signal_waits_for_no_reply(tmp_path: Path, database_url: str, processes: int) -> None:
     server = stopping_server(tmp_path, database_url, processes, LONG_GRACE_S)
-    async with talking(speaking(asyncio.Event())) as talker, server:
+    async with serve_talker(speak_until_allowed(asyncio.Event())) as talker, server:
         await server.start()
-        client = await begun(await set_up(server, talker), "hang")
+        client = await open_stream(await set_up(server, talker), "hang")
         send(server, signal.SIGTERM)
-        await until_unready(server)
+        await wait_until_unready(server)
         send(server, signal.SIGTERM)
         async with asyncio.timeout(PATIENCE_S):
             assert b'"code":"server_shutdown"' in await client.to_end()

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.chatting import StreamClient, set_up, talking
+from tests.e2e.chatting import StreamClient, serve_talker, set_up
 from tests.e2e.commands import run_command
 from tests.e2e.load import Unreachable, call
-from tests.e2e.processes import ServerProcess, launched
-from tests.e2e.speaking import make_table, speaking
+from tests.e2e.processes import ServerProcess, launch_process
+from tests.e2e.speaking import make_table, speak_until_allowed
 from tests.e2e.supervised import KeptLoad, SupervisedServer, children_of, stored_rows
 
 PATIENCE_S = 120
@@ -22,7 +22,10 @@ CLIENTS = 3
 async def test_a_single_process_replaces_itself(tmp_path: Path, database_url: str) -> None:
     """Twice: the first time it becomes a supervisor, then it is one."""
     may_end = asyncio.Event()
-    async with talking(speaking(may_end)) as talker, ServerProcess(tmp_path, database_url) as server:
+    async with (
+        serve_talker(speak_until_allowed(may_end)) as talker,
+        ServerProcess(tmp_path, database_url) as server,
+    ):
         await server.start()
         shop = await set_up(server, talker)
         table_id = await make_table(shop)
@@ -108,7 +111,7 @@ async def test_a_stop_during_a_reload_ends_several_processes_at_once(tmp_path: P
     """An open stream keeps the workers for the grace period: they refuse new work from the signal on."""
     may_end = asyncio.Event()
     async with (
-        talking(speaking(may_end)) as talker,
+        serve_talker(speak_until_allowed(may_end)) as talker,
         SupervisedServer(tmp_path, RETINUE_LOG_LEVEL="info", RETINUE_SHUTDOWN_GRACE="60") as server,
     ):
         await server.start()
@@ -147,7 +150,7 @@ async def test_a_stop_during_a_reload_ends_several_processes_at_once(tmp_path: P
 @pytest.mark.either_database
 @pytest.mark.campaign
 async def test_a_reload_during_a_reload_is_another_one(tmp_path: Path) -> None:
-    """What the first began with may be older than what the second is to bring, also while it takes over."""
+    """The second reload may bring newer code than the first one started with, so both happen."""
     async with ServerProcess(tmp_path, RETINUE_LOG_LEVEL="info") as server:
         await server.start()
         assert server.process is not None
@@ -193,7 +196,9 @@ async def test_a_hangup_ends_neither_a_worker_nor_a_process_of_several(
         before = [*server.workers, *children_of(server.process.pid)]
         for pid in before:
             os.kill(pid, signal.SIGHUP)
-        worker = await launched(tmp_path / "worker.log", server.worker_env, "-m", "retinue.cli", "worker")
+        worker = await launch_process(
+            tmp_path / "worker.log", server.worker_env, "-m", "retinue.cli", "worker"
+        )
         async with asyncio.timeout(PATIENCE_S):
             # Once it handles SIGTERM, it runs.
             while not _handles(worker.pid, signal.SIGTERM):

@@ -37,7 +37,7 @@ def python() -> Path:
     return found
 
 
-async def made(port: int, token: str, path: str, body: dict[str, Any]) -> dict[str, Any]:
+async def create_object(port: int, token: str, path: str, body: dict[str, Any]) -> dict[str, Any]:
     status, answer = await call(port, "POST", path, body=body, token=token)
     assert status == 201, answer
     return answer
@@ -50,9 +50,9 @@ async def test_langchain_gets_structured_output_in_every_way(serving: Serving, p
         token = await sign_in(server.port)
         base_url = f"{provider.url}/v1"
         key = {"provider": "openai_compatible", "api_key": KEY, "base_url": base_url, "models": ["m"]}
-        await made(server.port, token, "/api/v1/api-keys", key)
+        await create_object(server.port, token, "/api/v1/api-keys", key)
         agent = {"name": "Guide", "primary_model": "openai_compatible/m", "system_prompt": "You know Graz."}
-        model = (await made(server.port, token, "/api/v1/agents", agent))["id"]
+        model = (await create_object(server.port, token, "/api/v1/agents", agent))["id"]
         given = {"base_url": f"http://127.0.0.1:{server.port}/v1", "api_key": token, "model": model}
         client = await asyncio.create_subprocess_exec(
             python, CLIENT, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE

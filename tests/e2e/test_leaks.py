@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.canaries import everything_stored, hits
+from tests.canaries import hits, read_everything_stored
 from tests.e2e.conftest import Serving
 from tests.e2e.load import call
 from tests.e2e.planting import Planter, echoing_api
@@ -20,7 +20,7 @@ async def sign_in(server: ServerProcess) -> str:
 
 
 def back_up(database: Path) -> bytes:
-    """What a copy made while the server runs contains."""
+    """Return the bytes of a copy that is made while the server runs."""
     copy = database.with_name("backup.db")
     with sqlite3.connect(database) as source, sqlite3.connect(copy) as target:
         source.backup(target)
@@ -44,10 +44,10 @@ async def test_no_planted_secret_is_found_anywhere(
         await planter.plant_tools()
         await planter.plant_provider_keys()
         data = tmp_path / "data"
-        running = await everything_stored(data, database_url)
+        running = await read_everything_stored(data, database_url)
         backup = b"" if database_url else back_up(data / "retinue.db")
         assert await server.stop() == 0
-    stopped = await everything_stored(data, database_url)
+    stopped = await read_everything_stored(data, database_url)
     assert len(planter.secrets) >= 200
     assert b"cred_" in stopped
     assert b"told" in b"".join(planter.answers)

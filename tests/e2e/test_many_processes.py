@@ -19,7 +19,17 @@ from retinue.kit.jobs.models import Job
 from retinue.workflows.models import WorkflowSchedule
 from tests.adapters.llm_server import Request
 from tests.databases import SERVER
-from tests.e2e.chatting import HEAD, Shop, StreamClient, Talker, opened, piece, set_up, talking, whole
+from tests.e2e.chatting import (
+    HEAD,
+    Shop,
+    StreamClient,
+    Talker,
+    open_database,
+    piece,
+    serve_talker,
+    set_up,
+    whole,
+)
 from tests.e2e.cluster import Cluster, cluster
 from tests.e2e.load import call
 from tests.e2e.processes import ADMIN_PASSWORD
@@ -71,8 +81,8 @@ async def talk(
     writer.write(piece(wish) + piece("", "stop") + b"data: [DONE]\n\n")
 
 
-async def until(look: Callable[[], Awaitable[Any]], wanted: Any) -> None:
-    """Until a look shows what is wanted; what it showed last is what is wrong."""
+async def wait_until(look: Callable[[], Awaitable[Any]], wanted: Any) -> None:
+    """Wait until `look` returns the wanted value; fail with the last one."""
     deadline = time.monotonic() + PATIENCE_S
     while (seen := await look()) != wanted and time.monotonic() < deadline:
         await asyncio.sleep(0.1)
@@ -83,7 +93,7 @@ async def test_three_servers_and_two_workers_are_one_instance(
     tmp_path: Path, database_url: str, redis_url: str
 ) -> None:
     async with (
-        talking(talk) as talker,
+        serve_talker(talk) as talker,
         rest_api() as remote,
         cluster(tmp_path, database_url, RETINUE_REDIS_URL=redis_url, RETINUE_BURST="off") as running,
     ):
@@ -139,14 +149,14 @@ async def journey(running: Cluster, shop: Shop, remote: RestApi) -> None:
             for one in (await running.read(f"{PATH}/{workflow['id']}/executions"))["data"]
         )
 
-    await until(ended, {("completed", None): len(names)})
+    await wait_until(ended, {("completed", None): len(names)})
     rows = (await running.read(f"/api/v1/data-tables/{table['id']}/rows"))["data"]
     assert sorted(row["name"] for row in rows) == sorted(f"one two {name}" for name in names)
 
     async def told() -> int:
         return len([one for one in remote.seen if one.target == "/hook"])
 
-    await until(told, len(names))
+    await wait_until(told, len(names))
 
 
 async def sign_up(running: Cluster, name: str, **limits: int | None) -> str:
@@ -180,7 +190,7 @@ async def one_limit_for_all(running: Cluster, log: Path) -> None:
 
 
 async def spend_a_minute(running: Cluster, name: str) -> int:
-    """How many requests of one tenant were let through, all over the servers at once."""
+    """Return how many requests of one tenant were admitted by all servers together."""
     token = await sign_up(running, name, requests_per_minute=A_MINUTE)
     answers: Counter[int] = Counter()
     left = itertools.count(A_MINUTE + 100, -1)
@@ -203,7 +213,7 @@ async def every_schedule_fires_once(running: Cluster) -> None:
     workflow = await running.made(PATH, flow)
     for _ in range(SCHEDULES):
         await running.made(f"{PATH}/{workflow['id']}/schedules", {"cron": "0 0 1 1 *"})
-    async with opened(running.servers[0]) as ctx:
+    async with open_database(running.servers[0]) as ctx:
         system = ctx.system("the test turns the clock forward")
         at = ctx.clock.time() + 1
         for schedule in await system.all(WorkflowSchedule, workflow_id=workflow["id"]):
@@ -217,14 +227,14 @@ async def every_schedule_fires_once(running: Cluster) -> None:
     async def fired() -> bool:
         return (await running.read(path))["pagination"]["total"] >= SCHEDULES
 
-    await until(fired, wanted=True)
+    await wait_until(fired, wanted=True)
 
     async def due() -> int:
-        async with opened(running.servers[0]) as ctx:
+        async with open_database(running.servers[0]) as ctx:
             jobs = await ctx.system("the test looks at everything").all(Job, kind="workflows.fire_schedule")
             return len([job for job in jobs if job.run_at < ctx.clock.time() + 60])
 
-    await until(due, 0)
+    await wait_until(due, 0)
     assert (await running.read(f"{PATH}/{workflow['id']}/executions"))["pagination"]["total"] == SCHEDULES
 
 
@@ -261,7 +271,7 @@ async def a_run_is_watched_in_another_process(running: Cluster) -> None:
 
 
 async def stream_of(port: int, path: str, token: str, after: int) -> list[tuple[str, int, str]]:
-    """All the events of a stream that ends: name, number and data."""
+    """Return all events of a stream that ends: name, number and data."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     head = f"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAuthorization: Bearer {token}\r\n"
     writer.write(f"{head}Last-Event-ID: {after}\r\n\r\n".encode())
@@ -294,11 +304,11 @@ async def places_of_a_killed_process_come_back(running: Cluster, talker: Talker)
         assert status == 200 or answer["error"]["details"]["window"] == "concurrent", answer
         return status == 429
 
-    await until(is_refused, wanted=True)
+    await wait_until(is_refused, wanted=True)
     lost.kill()
     holding.drop(with_reset=False)
     began = time.monotonic()
-    await until(is_refused, wanted=False)
+    await wait_until(is_refused, wanted=False)
     assert time.monotonic() - began < 30
     status, _ = await call(others[1].port, "GET", "/health")
     assert status == 200

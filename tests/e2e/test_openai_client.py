@@ -36,7 +36,7 @@ class Shop:
         )
 
     async def asked(self, ask: Callable[[openai.OpenAI], T], secret: str = "") -> T:
-        """What the client makes of the server's answer; it waits, so it has a thread of its own."""
+        """Return the client's result; the call blocks, so it runs in a thread of its own."""
 
         def run() -> T:
             with self.client(secret or self.key) as client:
@@ -45,7 +45,7 @@ class Shop:
         return await asyncio.to_thread(run)
 
 
-async def made(port: int, token: str, path: str, body: dict[str, Any]) -> dict[str, Any]:
+async def create_object(port: int, token: str, path: str, body: dict[str, Any]) -> dict[str, Any]:
     status, answer = await call(port, "POST", path, body=body, token=token)
     assert status == 201, answer
     return answer
@@ -61,7 +61,7 @@ async def shop(serving: Serving) -> AsyncIterator[Shop]:
         assert status == 200, signed_in
         token = signed_in["access_token"]
         base_url = f"{provider.url}/v1"
-        await made(
+        await create_object(
             port,
             token,
             "/api/v1/api-keys",
@@ -69,8 +69,10 @@ async def shop(serving: Serving) -> AsyncIterator[Shop]:
         )
         model = "openai_compatible/m"
         body = {"name": "Support", "primary_model": model, "system_prompt": "You are the shop."}
-        agent = await made(port, token, "/api/v1/agents", body)
-        key = await made(port, token, "/api/v1/embed/api-keys", {"agent_id": agent["id"], "name": "Client"})
+        agent = await create_object(port, token, "/api/v1/agents", body)
+        key = await create_object(
+            port, token, "/api/v1/embed/api-keys", {"agent_id": agent["id"], "name": "Client"}
+        )
         yield Shop(server, provider, token, agent, key["api_key"])
 
 
@@ -204,7 +206,7 @@ async def _understands_refusals(shop: Shop) -> None:
 
 
 async def _understands_a_stream_that_breaks(shop: Shop) -> None:
-    """What goes wrong after the first word reaches the client as an error, not as an end."""
+    """A failure after the first word reaches the client as an error, not as an end."""
 
     async def break_off(_reader: Any, writer: Any) -> None:
         head = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"

@@ -19,7 +19,7 @@ from tests.e2e.printed import difference
 from tests.e2e.processes import ADMIN_PASSWORD, ROOT, ServerProcess, drop_database, make_database
 from tests.e2e.reader import Reader, Typed, shell_beside, sign_in
 from tests.e2e.transcripts import GUIDES, README, Step, commands_outside_sessions, steps_of
-from tests.factories.weights import fetched
+from tests.factories.weights import fetch_weights
 from tests.pgbouncer import IS_EVERYWHERE
 
 PREAMBLE = "`$BASE`, `$TOKEN` and `pick` are set as in the [README](../../README.md#sign-in)"
@@ -33,7 +33,7 @@ NOT_RUN = {
 }
 """Page and reason of every block that the tests leave out."""
 TYPED_IN = {"README.md": ["PASSWORD", "CODE"]}
-"""What a reader types in, by page: nobody else can know it."""
+"""The variables that a reader types in, by page."""
 SLOW_GUIDES = {"backup", "embedding", "knowledge", "speech", "tenant-as-code"}
 SLOW_SECTIONS = {"Let it read", "Let it speak and listen"}
 """They start several servers or keep the embedded models busy, for longer than `make test` has time."""
@@ -65,7 +65,7 @@ async def server(
     """One instance for all guides, as a reader has one."""
     folder = tmp_path_factory.mktemp("guides")
     # Accounts that wait for approval are what the page on accounts is about; no other page registers anybody.
-    settings = {"RETINUE_SIGNUP": "pending", "RETINUE_MODELS_DIR": str(fetched())}
+    settings = {"RETINUE_SIGNUP": "pending", "RETINUE_MODELS_DIR": str(fetch_weights())}
     server = ServerProcess(folder, is_shared=True, **settings)
     async with server:
         await server.start()
@@ -109,7 +109,7 @@ async def test_a_backup_of_postgresql_is_restored(tmp_path: Path, database_url: 
     await drop_database(SERVER, database_url.rpartition("/")[2] + "_copy")
 
 
-async def until_it_has_said_its_password(server: ServerProcess) -> None:
+async def wait_for_password(server: ServerProcess) -> None:
     """It answers a moment before it prints."""
     async with asyncio.timeout(PATIENCE_SECONDS):
         while not re.search(r"shown once\): \S+\n", server.log):
@@ -125,12 +125,12 @@ async def until_it_has_said_its_password(server: ServerProcess) -> None:
     ],
 )
 async def test_the_readme_is_what_happens(tmp_path: Path, left_out: set[str]) -> None:
-    server = ServerProcess(tmp_path, RETINUE_MODELS_DIR=str(fetched()))
+    server = ServerProcess(tmp_path, RETINUE_MODELS_DIR=str(fetch_weights()))
     del server.env["RETINUE_ADMIN_PASSWORD"], server.env["RETINUE_LOG_LEVEL"]
     assert left_out <= {step.section for step in steps_of(README)}
     async with server:
         await server.start()
-        await until_it_has_said_its_password(server)
+        await wait_for_password(server)
         (start,) = (step for step in steps_of(README) if step.command == START)
         printed = start.printed.replace("8080", str(server.port))
         assert not difference(printed, server.log), server.log

@@ -1,4 +1,4 @@
-"""What the server makes in its data dir is its owner's alone, whatever the umask it was started with."""
+"""Tests that files in the data dir are private to the server's user, with any umask."""
 
 import asyncio
 import os
@@ -13,7 +13,7 @@ import pytest
 from tests.e2e.commands import run_command
 from tests.e2e.load import call
 from tests.e2e.processes import ADMIN_PASSWORD, ServerProcess
-from tests.sampling import sampled
+from tests.sampling import sample_cases
 
 PATIENCE_S = 60
 _BOUNDARY = "between-the-parts"
@@ -81,7 +81,7 @@ class User:
         return str(made["data"]["id"])
 
     async def _until_packed(self, tool_id: str) -> None:
-        """Whether it succeeds or not, its folders are made."""
+        """Wait until the packages are resolved; their folders exist also if that failed."""
         async with asyncio.timeout(PATIENCE_S):
             while True:
                 _, answer = await call(self._server.port, "GET", f"/v1/tools/{tool_id}", token=self._token)
@@ -97,7 +97,7 @@ class User:
 
 
 def modes(folder: Path) -> dict[str, str]:
-    """Whatever others than the owner may do something with, and how."""
+    """Return the paths that others than the owner may use, with their modes."""
     found = {}
     for path in (folder, *folder.rglob("*")):
         mode = stat.S_IMODE(path.lstat().st_mode)
@@ -106,7 +106,7 @@ def modes(folder: Path) -> dict[str, str]:
     return found
 
 
-@pytest.mark.parametrize("mask", sampled([0o022, 0o000], keep=[0o000]))
+@pytest.mark.parametrize("mask", sample_cases([0o022, 0o000], keep=[0o000]))
 async def test_nobody_else_reads_the_data_dir(tmp_path: Path, mask: int) -> None:
     # Nothing is to be installed: nobody listens there.
     registry = {"PIP_INDEX_URL": "http://127.0.0.1:9/", "PIP_RETRIES": "0"}

@@ -69,7 +69,7 @@ async def test_a_key_file_that_is_malformed_or_that_others_may_read_ends_the_sta
     assert "chmod 600" in ran[1].errors
 
 
-async def everything_sealed(server: ServerProcess) -> list[Any]:
+async def read_everything_sealed(server: ServerProcess) -> list[Any]:
     """Every ciphertext and every wrapped key of the database."""
     settings = Settings(
         data_dir=Path(server.env["RETINUE_DATA_DIR"]), database_url=server.env["RETINUE_DATABASE_URL"]
@@ -96,7 +96,7 @@ async def assert_sealed(server: ServerProcess, before: list[Any]) -> str:
         await call(server.port, "POST", "/api/v1/mfa/setup", token=token, body={}),
     ):
         assert (answer[0], answer[1]["error"]["code"]) == (503, "vault_sealed")
-    assert await everything_sealed(server) == before
+    assert await read_everything_sealed(server) == before
     return token
 
 
@@ -114,7 +114,7 @@ async def test_without_its_key_the_server_starts_sealed_and_with_it_everything_i
     token = await sign_in(server)
     assert (await invite(server, token))[0] == 201
     await server.stop()
-    before = await everything_sealed(server)
+    before = await read_everything_sealed(server)
     assert len(before) == 4
 
     server.env["RETINUE_MASTER_KEY"] = RootKey.generate().encoded().reveal()

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.chatting import Shop, StreamClient, set_up, talking
+from tests.e2e.chatting import Shop, StreamClient, serve_talker, set_up
 from tests.e2e.commands import run_command
 from tests.e2e.load import call
 from tests.e2e.processes import ADMIN_PASSWORD
-from tests.e2e.speaking import make_table, speaking
+from tests.e2e.speaking import make_table, speak_until_allowed
 from tests.e2e.supervised import KeptConnection, KeptLoad, LoadResult, SupervisedServer, stored_rows
 
 KILLS = int(os.environ.get("RETINUE_TEST_WORKER_KILLS", "50"))
@@ -30,7 +30,7 @@ SECONDS_BETWEEN_KILLS = 4.2
 async def test_two_processes_are_one_server(tmp_path: Path, database_url: str) -> None:
     may_end = asyncio.Event()
     async with (
-        talking(speaking(may_end)) as talker,
+        serve_talker(speak_until_allowed(may_end)) as talker,
         SupervisedServer(tmp_path, database_url, RETINUE_BURST="off") as server,
     ):
         await server.start()
@@ -77,7 +77,7 @@ async def limits_are_shared(shop: Shop) -> None:
 
 
 async def a_reply_is_stopped_from_another_process(shop: Shop) -> None:
-    """Whichever process gets the request to stop: each try is a new connection."""
+    """Any process may get the request to stop: each try is a new connection."""
     for _ in range(3):
         client = await StreamClient(shop, "hang").open()
         await client.until(b"id: 3\n")
@@ -165,7 +165,7 @@ async def test_a_reload_with_a_bad_setting_changes_nothing(tmp_path: Path, datab
 @pytest.mark.every_case
 async def test_many_kills_lose_nothing(tmp_path: Path, database_url: str) -> None:
     async with (
-        talking(speaking(asyncio.Event())) as talker,
+        serve_talker(speak_until_allowed(asyncio.Event())) as talker,
         SupervisedServer(tmp_path, database_url) as server,
     ):
         await server.start()
@@ -189,7 +189,7 @@ async def test_many_kills_lose_nothing(tmp_path: Path, database_url: str) -> Non
 @pytest.mark.every_case
 async def test_many_reloads_fail_nothing(tmp_path: Path, database_url: str) -> None:
     async with (
-        talking(speaking(asyncio.Event())) as talker,
+        serve_talker(speak_until_allowed(asyncio.Event())) as talker,
         SupervisedServer(tmp_path, database_url) as server,
     ):
         await server.start()

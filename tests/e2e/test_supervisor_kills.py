@@ -1,4 +1,4 @@
-"""Kill -9 of a supervisor: whoever is started at once gets the address, whatever the orphans still do."""
+"""Kill -9 of a supervisor: the next start gets the address, while orphans are still running."""
 
 import asyncio
 import os
@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.chatting import StreamClient, set_up, talking
-from tests.e2e.speaking import speaking
+from tests.e2e.chatting import StreamClient, serve_talker, set_up
+from tests.e2e.speaking import speak_until_allowed
 from tests.e2e.supervised import SupervisedServer
 
 KILLS = int(os.environ.get("RETINUE_TEST_SUPERVISOR_KILLS", "3"))
@@ -20,7 +20,7 @@ async def test_a_start_after_the_kill_of_a_supervisor_gets_its_address(
     """At the first kill a reply runs, which its orphaned process ends beside the new server."""
     may_end = asyncio.Event()
     server = SupervisedServer(tmp_path, database_url, RETINUE_SHUTDOWN_GRACE="60")
-    async with talking(speaking(may_end)) as talker, server:
+    async with serve_talker(speak_until_allowed(may_end)) as talker, server:
         await server.start()
         shop = await set_up(server, talker)
         client = await StreamClient(shop, "slowly").open()

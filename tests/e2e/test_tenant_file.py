@@ -105,7 +105,7 @@ async def beside(serving: Serving) -> AsyncIterator[ServerProcess]:
 
 @pytest.fixture
 def run(beside: ServerProcess, monkeypatch: pytest.MonkeyPatch) -> Iterator[Run]:
-    """`run("export")` is what the command prints, or with `fails` what it says of its failure."""
+    """Returns a function that runs the command; with `fails` it returns the error output."""
     for name, value in beside.env.items():
         monkeypatch.setenv(name, value)
 

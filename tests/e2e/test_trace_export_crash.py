@@ -27,13 +27,13 @@ async def _ask(server: ForkedServer, token: str, agent_id: str) -> str:
     return str(answer["trace_id"])
 
 
-async def _made(server: ForkedServer, token: str, path: str, body: Any) -> Any:
+async def _create_object(server: ForkedServer, token: str, path: str, body: Any) -> Any:
     status, made = await call(server.port, "POST", path, token=token, body=body)
     assert status == 201, made
     return made.get("data", made)
 
 
-def _arrived(collector: OtlpCollector) -> set[str]:
+def _arrived_traces(collector: OtlpCollector) -> set[str]:
     return {span.trace_id.hex() for span in collector.spans if span.name.startswith("invoke_agent")}
 
 
@@ -53,11 +53,11 @@ async def test_every_span_arrives_whenever_the_worker_dies(
             "base_url": f"{provider.url}/v1",
             "models": ["test-model"],
         }
-        await _made(server, token, "/api/v1/api-keys", key)
+        await _create_object(server, token, "/api/v1/api-keys", key)
         body = agent_body(primary_model="openai_compatible/test-model", status="published")
-        agent = await _made(server, token, "/api/v1/agents", body)
+        agent = await _create_object(server, token, "/api/v1/agents", body)
         if owner == "tenant":
-            await _made(server, token, EXPORTERS, {"name": "Test", "endpoint": collector.url})
+            await _create_object(server, token, EXPORTERS, {"name": "Test", "endpoint": collector.url})
         for place in PLACES:
             # Nothing is sent before the server that dies over it.
             collector.is_down = True
@@ -67,10 +67,10 @@ async def test_every_span_arrives_whenever_the_worker_dies(
             collector.is_down = False
             await server.launch(RETINUE_FAILPOINTS=f"{place}:1:kill")
             assert await server.ended(PATIENCE_S)
-            assert (trace_id in _arrived(collector)) == (place == "after_trace_send")
+            assert (trace_id in _arrived_traces(collector)) == (place == "after_trace_send")
             collector.accepted.clear()
             await server.start()
             async with asyncio.timeout(PATIENCE_S):
-                while trace_id not in _arrived(collector):
+                while trace_id not in _arrived_traces(collector):
                     await asyncio.sleep(0.1)
         assert await server.stop() == 0

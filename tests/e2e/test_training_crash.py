@@ -58,7 +58,7 @@ async def wait_until_trained(server: ServerProcess, token: str, agent_id: str) -
     raise AssertionError(f"still training:\n{server.log[-4000:]}")
 
 
-async def left_in(server: ServerProcess) -> tuple[list[Document], list[Chunk], list[EventEntry]]:
+async def read_stored(server: ServerProcess) -> tuple[list[Document], list[Chunk], list[EventEntry]]:
     settings, _ = load_settings({**server.env, "RETINUE_WORKER": "off"})
     instance = await open_instance(server_settings(settings, [("127.0.0.1", server.port)]))
     try:
@@ -102,7 +102,7 @@ async def test_training_goes_on_after_a_kill_and_nothing_is_written_twice(
         training = await wait_until_trained(server, await sign_in(server.port), agent_id)
         assert (training["status"], training["documents_done"]) == ("completed", 3)
         await server.stop()
-        documents, chunks, ended = await left_in(server)
+        documents, chunks, ended = await read_stored(server)
     assert len(ended) == 1
     texts = Counter(chunk.text for chunk in chunks)
     assert len(texts) == 3 * PARTS

@@ -12,7 +12,7 @@ from tests.databases import SERVER
 from tests.e2e.commands import Ran, run_command
 from tests.e2e.load import call
 from tests.e2e.newer_version import REVISION, make_newer_version
-from tests.e2e.processes import ServerProcess, drop_database, free_port, launched, make_database
+from tests.e2e.processes import ServerProcess, drop_database, free_port, launch_process, make_database
 
 pytestmark = pytest.mark.every_case
 REFUSED = "is not safe beside a server of the version before (9001). Stop all servers and workers"
@@ -78,7 +78,7 @@ async def test_a_worker_counts_as_well(tmp_path: Path, url: str) -> None:
     newer = make_newer_version(tmp_path, is_safe=False)
     server = ServerProcess(tmp_path, url, RETINUE_WORKER="off", RETINUE_LOG_LEVEL="info")
     log = tmp_path / "worker.log"
-    worker = await launched(log, server.worker_env, "-m", "retinue.cli", "worker")
+    worker = await launch_process(log, server.worker_env, "-m", "retinue.cli", "worker")
     while "worker_ready" not in log.read_text():
         assert worker.returncode is None, log.read_text()
         await run_command(server, "version")
@@ -109,7 +109,7 @@ async def test_commands_beside_each_other_are_no_servers(tmp_path: Path, url: st
     newer = make_newer_version(tmp_path, is_safe=False)
     logs = [tmp_path / f"worker-{number}.log" for number in range(3)]
     env = {**server.worker_env, **newer, "RETINUE_LOG_LEVEL": "info"}
-    workers = [await launched(log, env, "-m", "retinue.cli", "worker") for log in logs]
+    workers = [await launch_process(log, env, "-m", "retinue.cli", "worker") for log in logs]
     while not all("worker_ready" in log.read_text() for log in logs):
         assert [worker.returncode for worker in workers] == [None] * 3, [log.read_text() for log in logs]
         await run_command(server, "version")

@@ -1,4 +1,4 @@
-"""Kill -9 while a caller waits: whoever sends the request again gets what the first one started."""
+"""Kill -9 while a caller waits: the repeated request gets the result of the first one's run."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -8,7 +8,7 @@ from typing import Any
 
 from retinue.kit.events.models import EventEntry
 from retinue.workflows.models import WorkflowExecution
-from tests.e2e.chatting import opened
+from tests.e2e.chatting import open_database
 from tests.e2e.cluster import ForkedServer
 from tests.e2e.crashing import sign_in
 from tests.e2e.load import Unreachable, call
@@ -34,7 +34,7 @@ class Caller:
         return await call(self.server.port, "POST", path, token=self.token, body=body, headers=headers)
 
     async def post_until_answered(self, path: str, body: Any) -> tuple[int, Any]:
-        """Again and again under one key, as a client does that heard nothing."""
+        """Post repeatedly under one key until it is answered, as a client does."""
         async with asyncio.timeout(PATIENCE_S):
             while True:
                 status, answer = await self.post(path, body, **KEY)
@@ -58,7 +58,7 @@ class Caller:
 
 
 @asynccontextmanager
-async def calling(folder: Path, database_url: str) -> AsyncIterator[Caller]:
+async def serve_caller(folder: Path, database_url: str) -> AsyncIterator[Caller]:
     async with Nursery(folder) as nursery:
         server = ForkedServer(nursery, folder, database_url)
         await server.start()
@@ -69,14 +69,14 @@ async def calling(folder: Path, database_url: str) -> AsyncIterator[Caller]:
 async def test_a_run_that_was_started_before_the_kill_is_the_one_that_is_waited_for(
     tmp_path: Path, database_url: str
 ) -> None:
-    async with calling(tmp_path, database_url) as caller:
+    async with serve_caller(tmp_path, database_url) as caller:
         status, made = await caller.post(PATH, WAITING)
         assert status == 201, made
         path, body = f"{PATH}/{made['data']['id']}/execute", {"wait": 20}
         await caller.killed_at("after_step:1", path, body)
         status, answer = await caller.post_until_answered(path, body)
         assert (status, answer["data"]["status"]) == (200, "completed"), answer
-        async with opened(caller.server) as ctx:
+        async with open_database(caller.server) as ctx:
             system = ctx.system("the test looks at everything")
             runs = [one.id for one in await system.all(WorkflowExecution)]
             started = await system.count(EventEntry, type="workflow.execution.started")

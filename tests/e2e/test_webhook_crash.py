@@ -16,14 +16,14 @@ from retinue.kit.events.models import EventEntry
 from retinue.kit.jobs.models import Job
 from retinue.webhooks.models import DeliveryStatus, WebhookAttempt, WebhookDelivery
 from retinue.workflows.models import RunStatus, WorkflowExecution
-from tests.e2e.chatting import opened
+from tests.e2e.chatting import open_database
 from tests.e2e.crashing import sign_in
 from tests.e2e.load import Unreachable, call
 from tests.e2e.nursery import Child, Nursery
 from tests.e2e.processes import ServerProcess
-from tests.e2e.webhook_kills import PATIENCE_S, PLACES, until_quiet, until_ready
+from tests.e2e.webhook_kills import PATIENCE_S, PLACES, wait_until_quiet, wait_until_ready
 from tests.factories.workflows import node
-from tests.webhooks.hooks import own
+from tests.webhooks.hooks import own_signature
 from tests.webhooks.receiver import Received, Receiver, receiving
 
 KILLS = int(os.environ.get("RETINUE_TEST_KILLS", "20"))
@@ -107,9 +107,9 @@ async def prepare(port: int, token: str, url: str) -> dict[str, dict[str, Any]]:
 
 
 async def crash(nursery: Nursery, server: ServerProcess, kills: int) -> Counter[str]:
-    """A server, which works as well, and a worker die at the next place in turn; how often each was hit.
+    """Kill a server and a worker at the next place in turn; return how often each place was hit.
 
-    Whoever lives on after the other does not come past its place is killed wherever it is.
+    A process that outlives the other without reaching its place is killed where it is.
     """
     chance = random.Random(SEED)
     hit: Counter[str] = Counter()
@@ -135,8 +135,10 @@ async def _is_dead_by_itself(child: Child) -> bool:
     return False
 
 
-def _arrived(receiver: Receiver, secrets: dict[str, str]) -> tuple[Counter[tuple[str, str]], list[str]]:
-    """How often each event came to each webhook; and those whose signature is wrong."""
+def _count_arrivals(
+    receiver: Receiver, secrets: dict[str, str]
+) -> tuple[Counter[tuple[str, str]], list[str]]:
+    """Return how often each webhook got each event, and the events with a wrong signature."""
     counts: Counter[tuple[str, str]] = Counter()
     forged = []
     for one in receiver.received:
@@ -147,14 +149,16 @@ def _arrived(receiver: Receiver, secrets: dict[str, str]) -> tuple[Counter[tuple
 
 
 def _is_signed(one: Received, secret: str) -> bool:
-    return one.headers["x-service-signature"] == own(secret, one.headers["x-service-timestamp"], one.body)
+    return one.headers["x-service-signature"] == own_signature(
+        secret, one.headers["x-service-timestamp"], one.body
+    )
 
 
 async def problems(
     server: ServerProcess, receiver: Receiver, hooks: dict[str, Any], senders: Senders
 ) -> list[str]:
-    """Every broken promise, in words; nothing when all were kept."""
-    async with opened(server) as ctx:
+    """Return every broken promise in words; none if all were kept."""
+    async with open_database(server) as ctx:
         system = ctx.system("the checker looks at everything")
         types = {entry.id: entry.type for entry in await system.all(EventEntry)}
         deliveries = await system.all(WebhookDelivery)
@@ -164,7 +168,7 @@ async def problems(
         jobs = await system.all(Job)
     orders = {id for id, type in types.items() if type == "order.placed"}
     came_in = {id for id, type in types.items() if type == "system.webhook.received"}
-    arrived, forged = _arrived(receiver, {path: made["secret"] for path, made in hooks.items()})
+    arrived, forged = _count_arrivals(receiver, {path: made["secret"] for path, made in hooks.items()})
     made = Counter((one.webhook_id, one.event_id) for one in deliveries)
     broken = [f"acknowledged but not there: {id}" for id in senders.acked - orders]
     broken += [f"wrong signature: {id}" for id in forged]
@@ -209,7 +213,7 @@ async def test_every_event_arrives_and_what_follows_happens_once_when_processes_
     server = ServerProcess(tmp_path, database_url, RETINUE_WEBHOOK_RETRY_SCHEDULE=SCHEDULE)
     async with receiving() as receiver, server, Nursery(tmp_path) as nursery:
         first = await nursery.start(server.env, "serve", "--port", str(server.port))
-        await until_ready(server)
+        await wait_until_ready(server)
         token = await sign_in(server.port)
         hooks = await prepare(server.port, token, receiver.url)
         receiver.answers["/b"] = [(500, {}, b"")] * 10
@@ -218,7 +222,7 @@ async def test_every_event_arrives_and_what_follows_happens_once_when_processes_
         hit = await crash(nursery, server, KILLS)
         await server.start()
         await senders.finish()
-        await until_quiet(server)
+        await wait_until_quiet(server)
         assert await server.stop() == 0
         assert await problems(server, receiver, hooks, senders) == []
     assert senders.refused == [], nursery.log[-4000:] + server.log[-4000:]

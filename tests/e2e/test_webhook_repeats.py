@@ -1,4 +1,4 @@
-"""One kill repeats no delivery more than once, wherever it falls and whoever takes the work over."""
+"""One kill at any place repeats a delivery at most once, and any worker may take over."""
 
 import asyncio
 from collections import Counter
@@ -11,7 +11,7 @@ from tests.e2e.crashing import sign_in
 from tests.e2e.load import Unreachable, call
 from tests.e2e.nursery import Child, Nursery
 from tests.e2e.processes import ServerProcess
-from tests.e2e.webhook_kills import PATIENCE_S, PLACES, until_quiet, until_ready
+from tests.e2e.webhook_kills import PATIENCE_S, PLACES, wait_until_quiet, wait_until_ready
 from tests.webhooks.receiver import Receiver, receiving
 
 ORDERS = 12
@@ -36,7 +36,7 @@ async def _emit(port: int, token: str, acked: set[str]) -> None:
 
 async def _prepare(server: ServerProcess, nursery: Nursery, receiver: Receiver) -> str:
     first = await nursery.start(server.env, "serve", "--port", str(server.port))
-    await until_ready(server)
+    await wait_until_ready(server)
     token = await sign_in(server.port)
     for path in ("/a", "/b"):
         hook = {"url": receiver.url + path, "events": ["order.*"]}
@@ -47,10 +47,10 @@ async def _prepare(server: ServerProcess, nursery: Nursery, receiver: Receiver) 
 
 
 async def _kill_once(server: ServerProcess, nursery: Nursery, token: str, place: str) -> set[str]:
-    """A server that dies at this place under bursts of events, or after them; what it promised."""
+    """Kill a server at this place under a burst of events; return the events it promised."""
     env = {**server.env, "RETINUE_FAILPOINTS": f"{place}:3:kill"}
     doomed: Child = await nursery.start(env, "serve", "--port", str(server.port))
-    await until_ready(server)
+    await wait_until_ready(server)
     acked: set[str] = set()
     for _ in range(BURSTS):
         if doomed.is_alive:
@@ -76,7 +76,7 @@ async def test_one_kill_repeats_a_delivery_at_most_once(
             await nursery.start(server.worker_env, "worker")
         acked = await _kill_once(server, nursery, token, place)
         await server.start()
-        await until_quiet(server)
+        await wait_until_quiet(server)
         assert await server.stop() == 0
     arrived = Counter((one.path, one.json["id"]) for one in receiver.received)
     assert {id for _, id in arrived} >= acked, "what was promised arrives"

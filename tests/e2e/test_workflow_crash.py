@@ -15,7 +15,7 @@ from retinue.kit.jobs.models import Job
 from retinue.tables.models import DataTable
 from retinue.tables.service import find_rows
 from retinue.workflows.models import ENDED_STATUSES, NodeRun, NodeStatus, RunStatus, WorkflowExecution
-from tests.e2e.chatting import opened
+from tests.e2e.chatting import open_database
 from tests.e2e.cluster import ForkedServer
 from tests.e2e.crashing import sign_in
 from tests.e2e.load import Unreachable, call
@@ -139,7 +139,7 @@ async def crash(server: ForkedServer, starter: Starter, runs: int, kills: int) -
 
 
 async def dies_by_itself(child: Child) -> bool:
-    """Whoever lives on after the other does not come past its place is killed wherever it is."""
+    """Return whether it died at its place; kill it if it outlived its partner."""
     if await child.wait(SURVIVORS_LIFE_S):
         return True
     child.kill()
@@ -148,7 +148,7 @@ async def dies_by_itself(child: Child) -> bool:
 
 
 async def until_all_ended(server: ServerProcess) -> None:
-    async with opened(server) as ctx:
+    async with open_database(server) as ctx:
         system = ctx.detached().system("the checker looks at everything")
         for _ in range(PATIENCE_S * 10):
             open_ones = [await system.count(WorkflowExecution, status=status) for status in NOT_ENDED]
@@ -158,8 +158,8 @@ async def until_all_ended(server: ServerProcess) -> None:
 
 
 async def problems(server: ServerProcess, table_id: str, acked: set[str]) -> list[str]:
-    """Every broken promise, in words; nothing when all were kept."""
-    async with opened(server) as ctx:
+    """Return every broken promise in words; none if all were kept."""
+    async with open_database(server) as ctx:
         system = ctx.system("the checker looks at everything")
         runs = {one.id: one for one in await system.all(WorkflowExecution)}
         nodes = Counter((one.execution_id, one.status) for one in await system.all(NodeRun))

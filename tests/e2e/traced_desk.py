@@ -27,7 +27,7 @@ SPANS = {
     "invoke_agent Helper": 1,
     "approval refund": 1,
 }
-"""How many of them a turn leaves; the knowledge's id is left out of its name."""
+"""The number of spans of a turn, by name; the id of the knowledge base is left out of its name."""
 
 
 async def set_up_desk(running: Cluster, provider_url: str, remote_url: str) -> tuple[Any, Any]:

@@ -37,7 +37,7 @@ class Step:
 
     @property
     def is_look(self) -> bool:
-        """Whether it only reads, so that a reader may repeat it until the server is done."""
+        """True if the command only reads, so that a reader may repeat it until the server is done."""
         changes = (" -X", " -d", " -F", " --json", " -T")
         is_changing = any(option in self.command for option in changes) and " -sG" not in self.command
         return self.command.startswith("curl ") and not is_changing
@@ -88,7 +88,7 @@ def _block_steps(page: Path, start: int, section: str, lines: list[str]) -> list
 
 
 def _is_complete(command: str) -> bool:
-    """Whether a shell would run it now rather than wait for another line."""
+    """Return whether a shell would run it now rather than wait for another line."""
     if command.endswith("\\"):
         return False
     read = subprocess.run(["bash", "-n"], input=command + "\n", capture_output=True, text=True, check=False)

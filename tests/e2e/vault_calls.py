@@ -1,4 +1,4 @@
-"""Requests that show the state of the vault of a server."""
+"""Requests that show the state of a server's vault."""
 
 import os
 from typing import Any

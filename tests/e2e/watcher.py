@@ -9,7 +9,7 @@ MOST_EXIT_S = 12
 
 
 class Watcher:
-    """Asks for the health again and again; whoever is hurt by others is slow or gets no answer."""
+    """Polls the health; a server that others harm is slow or does not answer."""
 
     def __init__(self, server: ServerProcess) -> None:
         self._port = server.port
@@ -27,6 +27,6 @@ class Watcher:
         return answers
 
     async def finish(self) -> int:
-        """How often it was answered; fails when it once was not."""
+        """Stop; return the number of answers. Fails if one was missing."""
         self._stop.set()
         return await self._task

@@ -1,4 +1,4 @@
-"""Where a server that delivers webhooks is killed, and how to wait for the next one."""
+"""Failpoints of a server that delivers webhooks, and waits for the next start."""
 
 import asyncio
 import contextlib
@@ -7,7 +7,7 @@ from retinue.incoming.models import ReceivedPayload
 from retinue.kit.events.models import EventEntry
 from retinue.webhooks.models import DeliveryStatus, WebhookDelivery
 from retinue.workflows.models import RunStatus, WorkflowExecution
-from tests.e2e.chatting import opened
+from tests.e2e.chatting import open_database
 from tests.e2e.load import Unreachable, call
 from tests.e2e.processes import ServerProcess
 
@@ -24,7 +24,7 @@ PLACES = (
 PATIENCE_S = 60
 
 
-async def until_ready(server: ServerProcess) -> None:
+async def wait_until_ready(server: ServerProcess) -> None:
     async with asyncio.timeout(PATIENCE_S):
         while True:
             with contextlib.suppress(*Unreachable):
@@ -33,9 +33,9 @@ async def until_ready(server: ServerProcess) -> None:
             await asyncio.sleep(0.02)
 
 
-async def until_quiet(server: ServerProcess) -> None:
-    """As long as it may take; what is left after that is stuck."""
-    async with opened(server) as ctx:
+async def wait_until_quiet(server: ServerProcess) -> None:
+    """Wait until nothing is pending, up to the limit: work that remains after it is stuck."""
+    async with open_database(server) as ctx:
         system = ctx.detached().system("the checker looks at everything")
         for _ in range(PATIENCE_S * 10):
             waiting = [

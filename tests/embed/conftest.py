@@ -21,7 +21,7 @@ async def provider() -> AsyncIterator[ProviderServer]:
 
 @pytest.fixture
 async def agent(admin: Api, provider: ProviderServer) -> dict[str, Any]:
-    """Answers with what `provider` says."""
+    """An agent that answers with the replies of `provider`."""
     await add_key_for(admin, provider, models=["test-model"])
     return await make_agent(admin, primary_model="openai_compatible/test-model", status="published")
 
@@ -36,5 +36,5 @@ def key_for(admin: Api, service: Service) -> Callable[..., Awaitable[Holder]]:
 
 @pytest.fixture
 async def holder(key_for: Callable[..., Awaitable[Holder]], agent: dict[str, Any]) -> Holder:
-    """Whoever has a key of the agent's that any page may use."""
+    """The holder of an agent's key that any page may use."""
     return await key_for(agent)

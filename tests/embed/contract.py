@@ -1,4 +1,4 @@
-"""What the contract tests know of embed keys and public chat."""
+"""Objects and calls of embed keys and public chat for the contract tests."""
 
 from retinue.agents.models import Agent
 from retinue.embed.models import EmbedKey, VisitorFile, WidgetDesign, WidgetInstallation
@@ -38,7 +38,7 @@ async def _agent_and_key(scene: Scene) -> tuple[Agent, str]:
 
 
 async def _answering_agent(scene: Scene) -> Agent:
-    """One whose model is the provider of the scene."""
+    """Return an agent whose model is the provider of the scene."""
     agent, _ = await _agent_and_key(scene)
     await add_key_for(scene.me, scene.provider, models=["m"])
     model = {"primary_model": "openai_compatible/m"}

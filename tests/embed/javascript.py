@@ -19,7 +19,7 @@ def source(name: str) -> str:
 
 
 def evaluate(names: tuple[str, ...], expression: str, given: Any) -> Any:
-    """The value of an expression over `given`, in the scope of these files."""
+    """Return the value of an expression over `given`, in the scope of these files."""
     program = "\n".join(
         [
             'const given = JSON.parse(require("fs").readFileSync(0, "utf8"));',

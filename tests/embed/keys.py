@@ -14,7 +14,7 @@ async def make_key(api: Api, agent: dict[str, Any], **more: Any) -> dict[str, An
     return answer.json()
 
 
-async def listed(api: Api, **query: Any) -> list[dict[str, Any]]:
+async def list_keys(api: Api, **query: Any) -> list[dict[str, Any]]:
     answer = await api.get(PATH, query=query or None)
     assert answer.status == 200, answer
     return answer.json()["data"]

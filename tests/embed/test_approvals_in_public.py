@@ -1,4 +1,4 @@
-"""What a visitor sees of a reply that waits for someone's approval, and what it costs the key."""
+"""Tests of a visitor's reply that waits for an approval: its content and its cost."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from tests.adapters.llm_replies import Call
 from tests.adapters.llm_server import ProviderServer
 from tests.chat.speaking import messages_of
 from tests.client import Api
-from tests.embed.keys import Holder, listed
+from tests.embed.keys import Holder, list_keys
 from tests.factories.agents import attach_tool
 from tests.factories.tools import make_tool
 from tests.tools.servers.rest_api import rest_api
@@ -29,7 +29,7 @@ async def test_a_visitors_turn_waits_for_an_administrator(
         assert b"awaiting_approval" in answer.body
         (pending,) = (await admin.get("/api/v1/approvals")).json()["data"]
         assert pending["requested_by"]["type"] == "embed_key"
-        (before,) = await listed(admin)
+        (before,) = await list_keys(admin)
 
         provider.says("You get it back.")
         decided = await admin.post(f"/api/v1/approvals/{pending['id']}/approve", {})
@@ -38,6 +38,6 @@ async def test_a_visitors_turn_waits_for_an_administrator(
         stored = await messages_of(admin, pending["source"]["conversation_id"])
         assert stored[-1]["content"] == "I have to ask.\n\nYou get it back."
         assert len(remote.seen) == 1
-        (after,) = await listed(admin)
+        (after,) = await list_keys(admin)
         assert after["request_count"] == before["request_count"]
         assert after["tokens_used"] == stored[-1]["details"]["usage"]["total_tokens"] > before["tokens_used"]

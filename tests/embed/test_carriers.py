@@ -1,4 +1,4 @@
-"""Who an embed key is: three carriers with one meaning (T10), good nowhere but at its own agent (T22)."""
+"""Tests of embed keys: three carriers with one meaning (T10), valid only for their agent (T22)."""
 
 import pytest
 

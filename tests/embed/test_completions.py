@@ -7,7 +7,7 @@ import pytest
 
 from retinue.access.models import Role
 from tests.embed.completion_requests import COMPLETIONS, HELLO, body
-from tests.embed.keys import PATH, listed
+from tests.embed.keys import PATH, list_keys
 from tests.factories.agents import change_agent, make_agent, make_direct_sub_agent
 
 pytestmark = pytest.mark.either_database
@@ -140,7 +140,7 @@ async def test_what_an_agent_cannot_do_is_refused_by_field(admin, agent, provide
 
 @pytest.mark.parametrize("choice", [choose("place"), "required"])
 async def test_a_function_that_must_be_called_is_a_structured_reply(admin, agent, provider, choice):
-    """What LangChain does: the arguments match the schema, even if the model needed a second try."""
+    """LangChain forces a function call: the arguments match the schema, also after a second try."""
     provider.says("In Graz.")
     provider.says('{"city": "Graz"}')
     asked = body(tools=[FUNCTION], tool_choice=choice, parallel_tool_calls=False)
@@ -207,7 +207,7 @@ async def test_a_key_opens_its_own_agent_by_id_and_by_name(admin, api, agent, ho
         refused = await api.post(COMPLETIONS, body(model=name), headers=holder.headers)
         assert refused.status == status
         assert (refused.details or {}).get("reason") == reason
-    (shown,) = await listed(admin, agent_id=agent["id"])
+    (shown,) = await list_keys(admin, agent_id=agent["id"])
     assert shown["request_count"] == 2
     assert shown["tokens_used"] > 0
 

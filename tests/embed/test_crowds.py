@@ -1,4 +1,4 @@
-"""Many who talk at the same moment: whatever they do, nobody waits for one who waits for him."""
+"""Tests of many concurrent conversations with one agent: none deadlocks with another."""
 
 import asyncio
 
@@ -9,7 +9,7 @@ from tests.factories.agents import make_agent
 
 @pytest.fixture
 async def service(make_service):
-    """With connections enough for all of them to hold something at once."""
+    """A service with enough connections for all of them to hold a transaction at once."""
     return await make_service(database_pool=30)
 
 

@@ -8,7 +8,7 @@ import pytest
 from retinue.access.models import Role
 from retinue.embed.models import EmbedKey
 from retinue.kit.clock import instant_from_timestamp
-from tests.embed.keys import PATH, listed, make_key
+from tests.embed.keys import PATH, list_keys, make_key
 from tests.factories.agents import make_agent
 from tests.factories.happenings import only_event
 
@@ -31,7 +31,7 @@ async def test_a_new_key_is_shown_once_and_kept_as_its_hash(admin, agent, people
 
 async def test_the_list_has_everything_but_the_key(admin, agent):
     made = await make_key(admin, agent, allowed_domains=["example.com"], rate_limit_per_minute=5)
-    (shown,) = await listed(admin)
+    (shown,) = await list_keys(admin)
     assert set(shown) == set(made) - {"api_key", "identity_secret"}
     assert (shown["agent_name"], shown["allowed_domains"], shown["revoked_at"]) == (
         "Support",
@@ -46,8 +46,8 @@ async def test_the_list_is_narrowed_and_paged(admin, agent):
     for number in range(3):
         await make_key(admin, agent, name=f"Key {number}")
     await make_key(admin, other, name="Elsewhere")
-    assert {key["name"] for key in await listed(admin, agent_id=other["id"])} == {"Elsewhere"}
-    assert {key["name"] for key in await listed(admin, search="key")} == {"Key 0", "Key 1", "Key 2"}
+    assert {key["name"] for key in await list_keys(admin, agent_id=other["id"])} == {"Elsewhere"}
+    assert {key["name"] for key in await list_keys(admin, search="key")} == {"Key 0", "Key 1", "Key 2"}
     answer = await admin.get(PATH, query={"per_page": 3, "page": 2, "sort": "name"})
     assert [key["name"] for key in answer.json()["data"]] == ["Key 2"]
     assert answer.json()["pagination"] == {"page": 2, "per_page": 3, "total": 4, "total_pages": 2}
@@ -71,7 +71,7 @@ async def test_a_key_is_revoked_however_it_is_named_and_revoking_it_again_is_fin
         answer = await calls[where]()
         assert (answer.status, answer.json()["id"]) == (200, id)
         assert answer.json()["message"]
-    (shown,) = await listed(admin)
+    (shown,) = await list_keys(admin)
     assert shown["status"] == "revoked"
     assert shown["revoked_at"]
     refused = await holder.snippet()
@@ -88,7 +88,7 @@ async def test_a_call_that_names_no_key_or_two_or_none_that_is_there_revokes_not
         (await admin.delete(f"{PATH}/ek_nobody"), 404, "api_key_not_found"),
     ):
         assert (answer.status, answer.code) == (status, code)
-    (shown,) = await listed(admin)
+    (shown,) = await list_keys(admin)
     assert shown["status"] == "active"
 
 
@@ -101,14 +101,14 @@ async def test_a_key_of_another_tenant_cannot_be_named_in_any_way(admin, people,
         await stranger.post(f"{PATH}/{made['id']}/rotate", {}),
     ):
         assert (answer.status, answer.code) == (404, "api_key_not_found")
-    assert await listed(stranger, agent_id=agent["id"]) == []
+    assert await list_keys(stranger, agent_id=agent["id"]) == []
 
 
 async def test_a_key_for_an_agent_of_another_tenant_cannot_be_made(people, agent):
     stranger = await people.signed_in(Role.tenant_admin, await people.tenant("Strangers"))
     answer = await stranger.post(PATH, {"agent_id": agent["id"], "name": "Theirs"})
     assert (answer.status, answer.code) == (404, "agent_not_found")
-    assert await listed(stranger) == []
+    assert await list_keys(stranger) == []
 
 
 async def test_a_rotated_key_is_another_one_and_the_old_one_has_its_grace(admin, key_for, agent, clock):
@@ -158,7 +158,7 @@ async def test_a_key_ends_when_it_was_said_to(admin, key_for, agent, clock):
 async def test_an_agent_takes_its_keys_with_it(admin, key_for, agent):
     holder = await key_for(agent)
     assert (await admin.delete(f"/api/v1/agents/{agent['id']}")).status == 204
-    assert await listed(admin) == []
+    assert await list_keys(admin) == []
     assert (await holder.snippet()).status == 401
 
 

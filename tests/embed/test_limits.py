@@ -1,4 +1,4 @@
-"""What a key may take: its tenant's plan, its own limit, its tokens of the month."""
+"""Tests of the limits of a key: its tenant's plan, its own rate, its tokens a month."""
 
 import asyncio
 
@@ -9,9 +9,9 @@ from retinue.chat.replies import live
 from retinue.kit.clock import parse_instant
 from tests.adapters.llm_replies import Reply
 from tests.adapters.llm_server import hanging
-from tests.chat.listening import Listener, until_quiet
+from tests.chat.listening import Listener, wait_until_quiet
 from tests.client import Api
-from tests.embed.keys import Holder, listed, make_key
+from tests.embed.keys import Holder, list_keys, make_key
 from tests.factories.agents import make_agent
 
 HALF = {"prompt_tokens": 50, "completion_tokens": 10, "total_tokens": 60}
@@ -76,7 +76,7 @@ async def test_turns_are_counted_exactly_and_tokens_by_the_month(admin, holder, 
         answer = await holder.say()
         assert answer.status == 200
     taken = answer.json()["usage"]["total_tokens"]
-    (shown,) = await listed(admin)
+    (shown,) = await list_keys(admin)
     assert (shown["request_count"], shown["status"]) == (3, "active")
     assert shown["tokens_used"] >= taken > 0
     assert shown["last_used_at"]
@@ -122,7 +122,7 @@ async def test_many_at_once_spend_no_more_than_one_after_another(admin, key_for,
         (429, "rate_limited", "concurrent")
     }
     assert [(await holder.say()).status for _ in range(2)] == [200, 429]
-    (shown,) = await listed(admin)
+    (shown,) = await list_keys(admin)
     assert shown["tokens_used"] == 120
 
 
@@ -182,6 +182,6 @@ async def test_a_turn_that_is_left_gives_its_place_back(key_for, agent, provider
             while len(provider.requests) <= number:
                 await asyncio.sleep(0.01)
             await listener.leave()
-            await until_quiet(service)
+            await wait_until_quiet(service)
     assert (await holder.say(user={"hash": "0"})).status == 422, "a place is not lost over bad input either"
     assert (await holder.say()).status == 200

@@ -21,7 +21,7 @@ def error_of(answer) -> dict[str, Any]:
 
 
 def may_be_repeated(answer) -> bool:
-    """As OpenAI's client decides it."""
+    """Return whether OpenAI's client would repeat the request."""
     told = answer.headers.get("x-should-retry")
     return told == "true" if told else answer.status in {408, 409, 429} or answer.status >= 500
 

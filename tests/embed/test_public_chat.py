@@ -19,7 +19,7 @@ from tests.factories.providers import add_key_for
 SECRETS = ("PROMPT-CANARY", "TOOL-CANARY", "INPUT-CANARY", "OUTPUT-CANARY")
 
 
-def signed(holder: Holder, user_id: str) -> str:
+def sign_user(holder: Holder, user_id: str) -> str:
     return hmac.new(holder.key["identity_secret"].encode(), user_id.encode(), hashlib.sha256).hexdigest()
 
 
@@ -123,8 +123,8 @@ async def test_a_session_survives_the_rotation_of_its_key(admin, holder):
 
 
 async def test_a_proven_visitor_has_conversations_that_nobody_else_reaches(holder, provider):
-    ada = {"id": "ada", "hash": signed(holder, "ada")}
-    bob = {"id": "bob", "hash": signed(holder, "bob")}
+    ada = {"id": "ada", "hash": sign_user(holder, "ada")}
+    bob = {"id": "bob", "hash": sign_user(holder, "bob")}
     of_ada = await conversation(holder, user=ada, message="My name is CANARY.")
     of_bob = await conversation(holder, user=bob)
     anonymous = await conversation(holder)
@@ -153,7 +153,7 @@ async def test_a_wrong_proof_is_refused_and_nothing_is_asked(holder, provider, u
 
 async def test_the_proof_of_another_key_is_none(agent, key_for):
     one, two = await key_for(agent), await key_for(agent)
-    answer = await one.say(user={"id": "ada", "hash": signed(two, "ada")})
+    answer = await one.say(user={"id": "ada", "hash": sign_user(two, "ada")})
     assert (answer.status, list(answer.details)) == (422, ["user.hash"])
 
 
@@ -162,7 +162,7 @@ async def test_the_agent_is_told_who_writes_and_whether_that_is_proven(holder, p
     told = provider.last.json["messages"][-1]["content"]
     assert '"is_id_proven":false' in told
     assert '"page":"/prices"' in told
-    await holder.say(user={"id": "ada", "hash": signed(holder, "ada")})
+    await holder.say(user={"id": "ada", "hash": sign_user(holder, "ada")})
     assert '"is_id_proven":true' in provider.last.json["messages"][-1]["content"]
 
 
@@ -303,7 +303,7 @@ async def test_a_stream_ends_with_its_key(admin, holder, provider, monkeypatch):
 
 
 async def test_a_stream_refuses_a_key_that_it_cannot_keep_and_asks_nobody(admin, agent, holder, provider):
-    """Whoever sends an Idempotency-Key trusts that nothing happens twice; a stream cannot promise that."""
+    """An Idempotency-Key promises that nothing happens twice, which a stream cannot keep."""
     chat = f"/api/v1/agents/{agent['id']}/chat"
     said = {"messages": [{"role": "user", "content": "Hello"}], "model": agent["id"], "stream": True}
     asked = [

@@ -18,7 +18,9 @@ async def service(make_service: Any) -> Service:
     return await make_service(embedding_model=EMBEDDING_MODEL)
 
 
-async def shown_in(holder: Holder, provider: ProviderServer, reply: str) -> list[list[dict[str, Any]]]:
+async def sources_of_reply(
+    holder: Holder, provider: ProviderServer, reply: str
+) -> list[list[dict[str, Any]]]:
     """The sources of the same reply: as a whole, as a stream, and read back."""
     provider.says(reply)
     whole = (await holder.say("How much is the tea?", session_id=SESSION)).json()
@@ -38,9 +40,9 @@ async def test_a_visitor_sees_only_what_the_reply_cites_unless_its_owner_hides_i
     school = School(service, provider)
     prices = [(f"prices-{year}.txt", f"The tea costs {year} cents.".encode()) for year in (11, 12)]
     await school.teach(admin, agent, *prices)
-    for sources in await shown_in(holder, provider, "It depends [2]."):
+    for sources in await sources_of_reply(holder, provider, "It depends [2]."):
         assert [one["index"] for one in sources] == [2]
         assert sources[0]["chunk_preview"].startswith("The tea costs")
-    assert await shown_in(holder, provider, "I do not know.") == [[], [], []]
+    assert await sources_of_reply(holder, provider, "I do not know.") == [[], [], []]
     await admin.put(f"/api/v1/agents/{agent['id']}/widget", {"show_sources": False})
-    assert await shown_in(holder, provider, "It depends [1, 2].") == [[], [], []]
+    assert await sources_of_reply(holder, provider, "It depends [1, 2].") == [[], [], []]

@@ -1,4 +1,4 @@
-"""A visitor's conversation, read back by whoever knows its session, and sessions that are never continued."""
+"""Tests of a visitor's transcript, and of sessions that are never continued."""
 
 import asyncio
 import hashlib

@@ -1,4 +1,4 @@
-"""How a widget looks, and where it has been loaded."""
+"""Tests of a widget's design, and of the pages that have loaded it."""
 
 import pytest
 
@@ -41,7 +41,7 @@ async def installations(admin, agent):
     return (await admin.get(f"{settings(agent)}/installations")).json()["data"]
 
 
-async def loaded(api, agent, key, origin):
+async def load_widget(api, agent, key, origin):
     return await api.get(public(agent), headers={"Authorization": f"Bearer {key}", "Origin": origin})
 
 
@@ -50,7 +50,7 @@ async def test_a_design_is_kept_and_shown_to_pages(admin, api, agent, holder):
     saved = await admin.put(settings(agent), CHOSEN)
     assert (saved.status, saved.json()) == (200, CHOSEN)
     assert (await admin.get(settings(agent))).json() == CHOSEN
-    answer = await loaded(api, agent, holder.text, "https://example.com")
+    answer = await load_widget(api, agent, holder.text, "https://example.com")
     shown = {"agent": {"id": agent["id"], "name": agent["name"]}, "settings": CHOSEN}
     assert answer.json() == shown | {"allow_attachments": True}
     assert answer.headers["access-control-allow-origin"] == "https://example.com"
@@ -78,15 +78,15 @@ async def test_designs_that_make_no_sense_are_refused(admin, agent, body, field)
 
 async def test_a_page_that_loads_the_widget_is_noted_once_in_a_while(admin, api, agent, holder, clock):
     assert await installations(admin, agent) == []
-    await loaded(api, agent, holder.text, "https://example.com")
+    await load_widget(api, agent, holder.text, "https://example.com")
     (first,) = await installations(admin, agent)
     assert (first["origin"], first["key_name"]) == ("https://example.com", holder.key["name"])
     clock.advance(100)
-    await loaded(api, agent, holder.text, "https://example.com")
+    await load_widget(api, agent, holder.text, "https://example.com")
     assert await installations(admin, agent) == [first]
     clock.advance(600)
-    await loaded(api, agent, holder.text, "https://example.com")
-    await loaded(api, agent, holder.text, "http://localhost:3000")
+    await load_widget(api, agent, holder.text, "https://example.com")
+    await load_widget(api, agent, holder.text, "http://localhost:3000")
     seen = await installations(admin, agent)
     assert {one["origin"] for one in seen} == {"https://example.com", "http://localhost:3000"}
     again = next(one for one in seen if one["origin"] == first["origin"])
@@ -104,7 +104,7 @@ async def test_callers_without_a_page_are_not_noted(admin, api, agent, holder):
 async def test_invented_origins_push_out_the_oldest(admin, api, agent, holder, clock):
     for number in range(52):
         clock.advance(1)
-        await loaded(api, agent, holder.text, f"https://{number}.example.com")
+        await load_widget(api, agent, holder.text, f"https://{number}.example.com")
     seen = [one["origin"] for one in await installations(admin, agent)]
     assert len(seen) == 50
     assert (seen[0], seen[-1]) == ("https://51.example.com", "https://2.example.com")
@@ -114,7 +114,7 @@ async def test_a_page_that_may_not_use_the_key_learns_that_and_is_listed_as_refu
     admin, api, agent, key_for
 ):
     holder = await key_for(agent, allowed_domains=["example.com"])
-    refused = await loaded(api, agent, holder.text, "https://shop.example")
+    refused = await load_widget(api, agent, holder.text, "https://shop.example")
     assert (refused.status, refused.details["reason"]) == (403, "origin_not_allowed")
     # The widget can read this refusal, and nothing else of the key.
     assert refused.headers["access-control-allow-origin"] == "https://shop.example"
@@ -123,17 +123,17 @@ async def test_a_page_that_may_not_use_the_key_learns_that_and_is_listed_as_refu
     (seen,) = await installations(admin, agent)
     assert (seen["origin"], seen["is_refused"]) == ("https://shop.example", True)
     await admin.patch(f"{PATH}/{holder.key['id']}", {"allowed_domains": ["shop.example"]})
-    assert (await loaded(api, agent, holder.text, "https://shop.example")).status == 200
+    assert (await load_widget(api, agent, holder.text, "https://shop.example")).status == 200
     assert [one["is_refused"] for one in await installations(admin, agent)] == [False]
-    assert (await loaded(api, agent, "emb_x", "https://example.com")).status == 401
+    assert (await load_widget(api, agent, "emb_x", "https://example.com")).status == 401
 
 
 async def test_refused_origins_never_push_out_those_that_have_the_widget(admin, api, agent, key_for, clock):
     holder = await key_for(agent, allowed_domains=["example.com"])
-    await loaded(api, agent, holder.text, "https://example.com")
+    await load_widget(api, agent, holder.text, "https://example.com")
     for number in range(22):
         clock.advance(1)
-        await loaded(api, agent, holder.text, f"https://{number}.invalid")
+        await load_widget(api, agent, holder.text, f"https://{number}.invalid")
     seen = await installations(admin, agent)
     assert [one["origin"] for one in seen if not one["is_refused"]] == ["https://example.com"]
     assert len(seen) == 21
@@ -156,8 +156,8 @@ async def test_a_key_gets_other_domains_without_becoming_another_key(admin, api,
         "allowed_domains": ["example.org"],
         "name": "Shop",
     }
-    assert (await loaded(api, agent, holder.text, "https://example.org")).status == 200
-    assert (await loaded(api, agent, holder.text, "https://example.com")).status == 403
+    assert (await load_widget(api, agent, holder.text, "https://example.org")).status == 200
+    assert (await load_widget(api, agent, holder.text, "https://example.com")).status == 403
     limited = await admin.patch(path, {"rate_limit_per_minute": 5, "monthly_token_budget": 1000})
     assert (limited.json()["rate_limit_per_minute"], limited.json()["allowed_domains"]) == (
         5,

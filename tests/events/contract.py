@@ -1,4 +1,4 @@
-"""What the contract tests know of events and subscriptions."""
+"""Objects and calls of events and subscriptions for the contract tests."""
 
 from retinue.events.models import SigningSecret, Subscription
 from tests.contract.knowledge import Call, DomainContract, Scene, World

@@ -8,7 +8,7 @@ from tests.tools.servers.rest_api import Seen
 
 
 def is_signed(seen: Seen, secret: str, now: float, *, header: str = "X-Service-Signature") -> bool:
-    """As a receiver would find out, from nothing but the request and the secret it was given."""
+    """Return whether the request is signed, as a receiver checks it with the secret alone."""
     timestamp = seen.headers["X-Service-Timestamp"]
     if abs(int(timestamp) - now) > 300:
         return False
@@ -17,7 +17,7 @@ def is_signed(seen: Seen, secret: str, now: float, *, header: str = "X-Service-S
 
 
 def is_standard(seen: Seen, secret: str) -> bool:
-    """The same by the rules of Standard Webhooks."""
+    """Return the same by the rules of Standard Webhooks."""
     key = base64.b64decode(secret.removeprefix("whsec_"))
     said = f"{seen.headers['webhook-id']}.{seen.headers['webhook-timestamp']}.".encode() + seen.body
     signed = "v1," + base64.b64encode(hmac.new(key, said, hashlib.sha256).digest()).decode()

@@ -19,7 +19,7 @@ from tests.factories.people import People
 LOG = "/api/v1/event-log"
 
 
-async def logged(api: Api, **query: Any) -> dict[str, Any]:
+async def read_log(api: Api, **query: Any) -> dict[str, Any]:
     answer = await api.get(LOG, query={"per_page": 100, **query})
     assert answer.status == 200, answer
     return answer.json()
@@ -52,7 +52,7 @@ async def test_the_log_is_filtered_and_its_entries_are_whole(
     )
     await emit(admin, "order.placed", total=7)
 
-    updated = (await logged(admin, event_type="agent.updated"))["data"]
+    updated = (await read_log(admin, event_type="agent.updated"))["data"]
     assert len(updated) == 1
     actor = {"type": "user", "id": admin.user.id}
     tenant_id = admin.user.tenant_id
@@ -80,24 +80,24 @@ async def test_the_log_is_filtered_and_its_entries_are_whole(
     def types(found: dict[str, Any]) -> list[str]:
         return [one["type"] for one in found["data"]]
 
-    assert types(await logged(admin, category="agent")) == [
+    assert types(await read_log(admin, category="agent")) == [
         "agent.published",
         "agent.updated",
         "agent.created",
     ]
-    assert types(await logged(admin, category="agent", to=between)) == ["agent.created"]
-    assert types(await logged(admin, **{"category": "agent", "from": between})) == [
+    assert types(await read_log(admin, category="agent", to=between)) == ["agent.created"]
+    assert types(await read_log(admin, **{"category": "agent", "from": between})) == [
         "agent.published",
         "agent.updated",
     ]
-    assert types(await logged(admin, correlation_id="chain-1")) == ["agent.published", "agent.updated"]
-    assert types(await logged(admin, event_type="nobody.knows")) == []
-    assert types(await logged(admin, event_type="agent.updated", category="agent")) == ["agent.updated"]
-    assert types(await logged(admin, event_type="order.placed", category="system")) == ["order.placed"]
-    assert (await logged(admin, event_type="agent.updated", category="form"))["total"] == 0
+    assert types(await read_log(admin, correlation_id="chain-1")) == ["agent.published", "agent.updated"]
+    assert types(await read_log(admin, event_type="nobody.knows")) == []
+    assert types(await read_log(admin, event_type="agent.updated", category="agent")) == ["agent.updated"]
+    assert types(await read_log(admin, event_type="order.placed", category="system")) == ["order.placed"]
+    assert (await read_log(admin, event_type="agent.updated", category="form"))["total"] == 0
     refused = await admin.get(LOG, query={"category": "nobody"})
     assert (refused.status, set(refused.details)) == (422, {"category"})
-    second = await logged(admin, category="agent", page=2, per_page=2)
+    second = await read_log(admin, category="agent", page=2, per_page=2)
     assert (types(second), second["total"], second["page"], second["per_page"]) == (
         ["agent.created"],
         3,
@@ -105,7 +105,7 @@ async def test_the_log_is_filtered_and_its_entries_are_whole(
         2,
     )
     assert second["total_is_exact"] is True
-    (order,) = (await logged(admin, event_type="order.placed"))["data"]
+    (order,) = (await read_log(admin, event_type="order.placed"))["data"]
     assert (order["test"], order["category"], order["source"]) == (
         True,
         "system",
@@ -128,7 +128,7 @@ async def test_the_log_is_filtered_and_its_entries_are_whole(
 
     stranger = await people.signed_in(Role.tenant_admin, await people.tenant("Other"))
     assert (await stranger.get(f"{LOG}/{order['id']}")).status == 404
-    assert (await logged(stranger, correlation_id="chain-1"))["data"] == []
+    assert (await read_log(stranger, correlation_id="chain-1"))["data"] == []
     assert (await stranger.get(f"{LOG}/trace/chain-1")).json()["data"] == []
 
 
@@ -172,7 +172,7 @@ async def test_a_long_log_is_counted_exactly_and_every_entry_is_reached(
         for _ in range(2):
             seen = []
             for page in range(1, expected // 4 + 3):
-                found = await logged(admin, per_page=4, page=page, **query)
+                found = await read_log(admin, per_page=4, page=page, **query)
                 assert (found["total"], found["total_is_exact"]) == (expected, True), query
                 seen += found["data"]
             assert len(seen) == expected, query
@@ -180,12 +180,12 @@ async def test_a_long_log_is_counted_exactly_and_every_entry_is_reached(
             assert [one["created_at"] for one in seen] == sorted(
                 (one["created_at"] for one in seen), reverse=True
             )
-    everything = await logged(admin, per_page=100, page=1)
+    everything = await read_log(admin, per_page=100, page=1)
     assert everything["total"] >= len(moments)
     clock.advance(400)
     async with people.context(admin.user.tenant_id) as ctx:
         await ctx.db.insert_many([entry_at(clock.time(), type="order.type1") for _ in range(20)])
-    assert (await logged(admin, event_type="order.type1"))["total"] == 20 + len(entries[1::4])
+    assert (await read_log(admin, event_type="order.type1"))["total"] == 20 + len(entries[1::4])
     trace = (await admin.get(f"{LOG}/trace/long-0")).json()
     assert trace["total"] == len(trace["data"]) == 35
 
@@ -201,7 +201,7 @@ async def test_entries_older_than_the_retention_go_and_younger_ones_stay(
     await service.runner.drain()
     clock.advance(3601)
     await service.runner.drain()
-    assert (await logged(await people.super_admin(), event_type="order.placed"))["total"] == 1
+    assert (await read_log(await people.super_admin(), event_type="order.placed"))["total"] == 1
 
 
 @pytest.mark.slow
@@ -224,7 +224,7 @@ async def test_reading_costs_the_same_in_a_long_log(admin: Api, people: People, 
         for _ in range(5):
             begin = time.process_time()
             for query in queries_:
-                await logged(admin, **query, per_page=20)
+                await read_log(admin, **query, per_page=20)
             best = min(best, time.process_time() - begin)
         return best
 

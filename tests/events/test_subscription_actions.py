@@ -1,4 +1,4 @@
-"""What subscriptions do when something happens."""
+"""Tests of the actions of subscriptions."""
 
 from retinue.access.models import Role
 from retinue.app import Service

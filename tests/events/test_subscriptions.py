@@ -106,13 +106,19 @@ async def test_what_cannot_work_is_refused_with_its_reason(admin: Api) -> None:
     assert await read(admin, made) == made
 
 
-async def test_the_subscriptions_of_a_workflow_are_switched_together(admin: Api, people: People) -> None:
-    one = await subscribe(admin)
-    two = await subscribe(admin, "other.thing", active=False)
+async def test_subscriptions_are_sorted_by_event_type(admin: Api) -> None:
+    await subscribe(admin)
+    await subscribe(admin, "other.thing", active=False)
     await subscribe(admin, action_config={"workflow_id": "wf_b"})
     by_name = (await admin.get(SUBSCRIPTIONS, query={"sort": "-event_type"})).json()["data"]
     assert next(found["event_type"] for found in by_name) == "other.thing"
     assert set((await admin.get(SUBSCRIPTIONS, query={"sort": "odd"})).details) == {"sort"}
+
+
+async def test_the_subscriptions_of_a_workflow_are_switched_together(admin: Api) -> None:
+    one = await subscribe(admin)
+    two = await subscribe(admin, "other.thing", active=False)
+    await subscribe(admin, action_config={"workflow_id": "wf_b"})
     path = "/api/v1/workflows/wf_a/subscriptions"
     off = (await admin.post(f"{path}/deactivate")).json()
     assert (off["workflow_id"], off["active"], off["updated"]) == ("wf_a", False, 1)
@@ -123,6 +129,11 @@ async def test_the_subscriptions_of_a_workflow_are_switched_together(admin: Api,
     assert (on["active"], on["updated"]) == (True, 2)
     assert (await read(admin, two))["active"] is True
     assert (await emit(admin))["matched"]["subscriptions"] == 2
+
+
+async def test_only_writers_of_the_tenant_switch_its_subscriptions(admin: Api, people: People) -> None:
+    await subscribe(admin)
+    path = "/api/v1/workflows/wf_a/subscriptions"
     nobody = await admin.post("/api/v1/workflows/anything/subscriptions/activate")
     assert (nobody.status, nobody.json()["updated"], nobody.json()["subscription_ids"]) == (200, 0, [])
     stranger = await people.signed_in(Role.tenant_admin, await people.tenant("Other"))
@@ -131,7 +142,7 @@ async def test_the_subscriptions_of_a_workflow_are_switched_together(admin: Api,
     assert (await viewer.post(f"{path}/deactivate")).status == 403
 
 
-async def test_a_test_event_is_counted_marked_and_checked_when_that_is_wanted(admin: Api) -> None:
+async def test_a_test_event_is_counted_marked_and_never_forged(admin: Api) -> None:
     await subscribe(admin, "order.*")
     await subscribe(admin, "*", filters={"data.total": {"gte": 10}})
     await subscribe(admin, "order.cancelled")
@@ -151,6 +162,8 @@ async def test_a_test_event_is_counted_marked_and_checked_when_that_is_wanted(ad
     assert forged["event"]["data"]["tenant_id"] == admin.user.tenant_id
     assert forged["event"]["data"]["actor"]["id"] == admin.user.id
 
+
+async def test_a_strict_test_event_is_checked_against_its_schema(admin: Api) -> None:
     path = "/api/v1/events/test"
     example = (await admin.get("/api/v1/event-types/form.submission.created")).json()["example"]
     strict = {"event_type": "form.submission.created", "data": example, "strict": True}

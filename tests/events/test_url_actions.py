@@ -285,7 +285,7 @@ async def test_while_the_vault_is_sealed_a_message_waits_however_long_that_is(
             ctx, url=f"{receiver.url}/scripted", body=b"{}", event_id="evt_1", event_type="order.placed"
         )
     with monkeypatch.context() as sealed:
-        sealed.setattr(signing, "current_keys", _sealed)
+        sealed.setattr(signing, "current_keys", _raise_sealed)
         for _ in range(10):
             clock.advance(86_400)
             await service.runner.drain()
@@ -296,5 +296,5 @@ async def test_while_the_vault_is_sealed_a_message_waits_however_long_that_is(
     assert "X-Service-Retry-Count" not in receiver.last.headers
 
 
-async def _sealed(_ctx: Context) -> NoReturn:
+async def _raise_sealed(_ctx: Context) -> NoReturn:
     raise VaultSealed

@@ -65,7 +65,7 @@ async def make_direct_sub_agent(api: Api, parent: dict[str, Any], **more: Any) -
 
 
 async def versions_of(api: Api, agent: dict[str, Any]) -> list[dict[str, Any]]:
-    """Newest first."""
+    """Return the versions, newest first."""
     answer = await api.get(f"/api/v1/agents/{agent['id']}/versions", query={"per_page": 100})
     assert answer.status == 200, answer
     return answer.json()["data"]

@@ -15,7 +15,7 @@ from retinue.users.models import User
 
 
 async def some_approval(ctx: Context, requester_id: str, *approver_ids: str, **more: Any) -> Approval:
-    """Something that waits for these people."""
+    """Create an approval for these people."""
     chosen = {
         "title": "Refund",
         "source": ApprovalSource(type=SourceType.tool, tool_id="tool_1"),
@@ -28,5 +28,5 @@ async def some_approval(ctx: Context, requester_id: str, *approver_ids: str, **m
 
 
 async def some_link(ctx: Context, approval: Approval, user: User) -> str:
-    """The token with which someone decides it."""
+    """Return the token with which someone decides the approval."""
     return (await links.create_link(ctx, approval, user)).rpartition("/")[2]

@@ -7,7 +7,7 @@ from retinue.kit.crypto import Sealed
 
 
 def some_stream(created_by: str, name: str = "SIEM", **more: Any) -> AuditStream:
-    """One that sends nothing."""
+    """Return an inactive stream."""
     given = {"secret": Sealed.of(b"whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE="), **more}
     return AuditStream(
         name=name,

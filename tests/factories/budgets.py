@@ -4,7 +4,7 @@ from retinue.usage.models import Budget, BudgetAction, OnUnpriced, ScopeType
 
 
 def some_budget(created_by: str) -> Budget:
-    """One that stops nobody."""
+    """Return a budget that only notifies."""
     return Budget(
         scope_type=ScopeType.tenant,
         scope_id="",

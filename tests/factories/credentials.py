@@ -91,8 +91,8 @@ async def actions(person: Api, id: str) -> list[str]:
     return [record["action"] for record in await trail(person, id)]
 
 
-async def outcome(person: Api, made: dict[str, Any]) -> dict[str, Any]:
-    """What a test of the credential answers."""
+async def run_test(person: Api, made: dict[str, Any]) -> dict[str, Any]:
+    """Test the credential; return the result."""
     answer = await person.post(f"{PATH}/{made['id']}/test")
     assert answer.status == 200, answer
     result = answer.json()["data"]
@@ -101,8 +101,8 @@ async def outcome(person: Api, made: dict[str, Any]) -> dict[str, Any]:
     return result
 
 
-async def failed(person: Api, made: dict[str, Any]) -> tuple[str, str]:
-    """What a test that did not succeed tried, and the code of what went wrong."""
-    result = await outcome(person, made)
+async def run_failing_test(person: Api, made: dict[str, Any]) -> tuple[str, str]:
+    """Test a credential that fails; return what was checked and the error code."""
+    result = await run_test(person, made)
     assert result["message"] == result["error"]["message"]
     return result["checked"], result["error"]["code"]

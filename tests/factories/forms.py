@@ -39,16 +39,16 @@ async def make_form(api: Api, *fields: dict[str, Any], is_draft: bool = False, *
 
 
 def address(form: dict[str, Any], *rest: str) -> str:
-    """Where the public side of a form is."""
+    """Return the path of the public side of a form."""
     return "/".join((PUBLIC, form["slug"], *rest))
 
 
 async def send(api: Api, form: dict[str, Any], data: Any = None, **more: Any) -> Response:
-    """Submit in public."""
+    """Submit the public form."""
     return await api.post(address(form, "submit"), {"data": data or {"name": "Ada"}, **more})
 
 
-async def sent(api: Api, form: dict[str, Any], data: Any = None, **more: Any) -> str:
+async def submit(api: Api, form: dict[str, Any], data: Any = None, **more: Any) -> str:
     answer = await send(api, form, data, **more)
     assert answer.status == 201, answer
     return str(answer.json()["data"]["submission_id"])

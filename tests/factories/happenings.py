@@ -1,4 +1,4 @@
-"""What a test's service wrote down: the event log and the audit chain."""
+"""The event log and the audit chain of a test's service."""
 
 from typing import Any
 

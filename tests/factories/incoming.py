@@ -31,8 +31,8 @@ async def make_hook(api: Api, **more: Any) -> dict[str, Any]:
     return answer.json()
 
 
-async def received_by(api: Api, hook: dict[str, Any], **query: Any) -> list[dict[str, Any]]:
-    """What a webhook has received, newest first."""
+async def list_received(api: Api, hook: dict[str, Any], **query: Any) -> list[dict[str, Any]]:
+    """Return the payloads that a webhook has received, newest first."""
     answer = await api.get(f"{PATH}/{hook['id']}/events", query={"per_page": 100, **query})
     assert answer.status == 200, answer
     return answer.json()["data"]

@@ -57,11 +57,11 @@ class School:
         return answer.json()
 
     async def work(self) -> int:
-        """Everything that is due, and what comes of it."""
+        """Run the due jobs, and those they enqueue."""
         return await self.service.runner.drain()
 
     async def teach(self, person: Api, agent: dict[str, Any], *uploads: Upload) -> list[dict[str, Any]]:
-        """Train and index; the documents as they are afterwards."""
+        """Train and index; return the documents."""
         started = await self.train(person, agent, *uploads)
         await self.work()
         return [await self.document(person, agent, one["id"]) for one in started["documents"]]

@@ -10,7 +10,7 @@ _TOKEN = re.compile(r"[?&](?:token|invite_token)=([\w-]+)")
 
 
 async def mails_to(service: Service, to: str) -> list[EmailMessage]:
-    """Send what is waiting, then everything that went to this address, oldest first."""
+    """Send the queued mails; return all mails to this address, oldest first."""
     await service.runner.drain()
     files = sorted((service.settings.data_dir / "outbox").glob("*.eml"))
     read = [message_from_bytes(file.read_bytes(), policy=policy.default) for file in files]
@@ -36,7 +36,7 @@ def html_of(mail: EmailMessage) -> str:
 
 
 def link_token(mail: EmailMessage) -> str:
-    """The token of the link in the mail."""
+    """Return the token of the link in the mail."""
     found = _TOKEN.search(text_of(mail))
     assert found, text_of(mail)
     return found[1]

@@ -34,7 +34,7 @@ async def get_channel(person: Api, id: str) -> dict[str, Any]:
 
 
 async def logs_of(person: Api, id: str, **query: Any) -> list[dict[str, Any]]:
-    """The newest first."""
+    """Return the delivery logs, newest first."""
     answer = await person.get(f"{CHANNELS}/{id}/logs", query=query)
     assert answer.status == 200, answer
     found = answer.json()
@@ -49,7 +49,7 @@ async def send(person: Api, **body: Any) -> dict[str, Any]:
 
 
 async def notifications_of(person: Api, **query: Any) -> dict[str, Any]:
-    """One page, the newest first."""
+    """Return one page of notifications, newest first."""
     answer = await person.get(NOTIFICATIONS, query=query)
     assert answer.status == 200, answer
     return answer.json()

@@ -1,4 +1,4 @@
-"""Tenants and signed-in users: straight into the database, then through the real login."""
+"""Tenants and signed-in users: inserted into the database, then signed in through the API."""
 
 from retinue.access.models import Role
 from retinue.app import Service

@@ -11,7 +11,7 @@ from tests.factories.people import PASSWORD
 
 
 class SecondFactor:
-    """What a person has after `POST /mfa/setup`: an app that shows codes, and ten codes on paper."""
+    """The result of `POST /mfa/setup`: an app that shows codes, and ten recovery codes."""
 
     def __init__(self, setup: dict[str, Any], clock: ManualClock) -> None:
         self.setup = setup
@@ -21,7 +21,7 @@ class SecondFactor:
         self._app = pyotp.TOTP(self.secret)
 
     def code(self, seconds: float = 0) -> str:
-        """What the app shows when its clock is so many seconds ahead of the server's."""
+        """Return the app's code if its clock is this many seconds ahead of the server's."""
         return self._app.at(int(self._clock.time() + seconds))
 
     def wrong_code(self) -> str:
@@ -44,7 +44,7 @@ async def enable(person: Api, clock: ManualClock, **body: Any) -> SecondFactor:
 
 
 async def mfa_token(api: Api, user: User) -> str:
-    """The first half of a sign-in."""
+    """Do the first half of a sign-in; return its token."""
     answer = await api.post("/auth/login", {"email": user.email, "password": PASSWORD})
     assert answer.status == 200, answer
     assert answer.json()["mfa_required"] is True
@@ -52,7 +52,7 @@ async def mfa_token(api: Api, user: User) -> str:
 
 
 async def complete(api: Api, token: str, code: Any) -> Response:
-    """The second half."""
+    """Do the second half of a sign-in."""
     return await api.post("/auth/mfa/verify", {"mfa_token": token, "code": code})
 
 
@@ -69,6 +69,6 @@ async def only_device(person: Api) -> dict[str, Any]:
     return device
 
 
-def refused(answer: Response) -> tuple[int, str]:
-    """Status and reason of a 401 or 403."""
+def refusal_of(answer: Response) -> tuple[int, str]:
+    """Return the status and the reason of a 401 or 403."""
     return answer.status, answer.details["reason"]

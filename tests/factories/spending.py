@@ -1,9 +1,9 @@
-"""Who pays for calls of models that a test makes itself."""
+"""Spending holds for model calls that a test makes itself."""
 
 from retinue.usage.enforcement import Spender
 from retinue.usage.single_call import SingleCall
 
 
-def unlimited() -> SingleCall:
-    """The hold of somebody whom no budget names."""
+def unlimited_hold() -> SingleCall:
+    """Return the hold of a payer without a budget."""
     return SingleCall(Spender())

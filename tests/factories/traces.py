@@ -61,6 +61,6 @@ def some_part(name: str = "invoke_agent Support", **more: Any) -> TracePart:
 
 
 def some_exporter(created_by: str, name: str = "Tempo", **more: Any) -> TraceExporter:
-    """One that sends nothing."""
+    """Return an exporter that sends nothing."""
     given = {"endpoint": "http://127.0.0.1:9", "headers": {}, "enabled": False, **more}
     return TraceExporter(name=name, due_at="2999-01-01T00:00:00.000000Z", created_by=created_by, **given)

@@ -27,6 +27,6 @@ async def upload_file(person: Api) -> str:
 
 
 async def signed_query(person: Api, file_id: str) -> dict[str, str]:
-    """What an address of a shared file carries."""
+    """Return the query parameters in the signed URL of a file."""
     answer = await person.post(f"/api/v1/files/{file_id}/url")
     return dict(parse_qsl(urlsplit(answer.json()["data"]["url"]).query))

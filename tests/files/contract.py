@@ -1,4 +1,4 @@
-"""What the contract tests know of files."""
+"""Objects and calls of files for the contract tests."""
 
 from collections.abc import Collection
 

@@ -11,7 +11,7 @@ KEYS = {"file_id", "filename", "size_bytes", "mime_type", "purpose", "sha256", "
 TEXT = b"0123456789"
 
 
-def stored(service) -> list[str]:
+def list_stored(service) -> list[str]:
     return sorted(path.name for path in (service.settings.data_dir / "files").glob("*/*"))
 
 
@@ -34,14 +34,14 @@ async def test_a_file_is_uploaded_described_read_and_deleted(service, people, fi
     (uploaded,) = await events(people, "system.file.uploaded")
     assert uploaded.data["file_id"] == id
     assert uploaded.data["size_bytes"] == 10
-    assert stored(service) == [id]
+    assert list_stored(service) == [id]
     assert (await files.delete(id)).status == 204
     assert (await only_event(people, "system.file.deleted"))["filename"] == "report.pdf"
     for gone in (await files.get(id), await files.content(id), await files.delete(id)):
         assert (gone.status, gone.code) == (404, "file_not_found")
     clock.advance(24 * 3600 + 1)
     await service.runner.drain()
-    assert stored(service) == []
+    assert list_stored(service) == []
 
 
 async def test_files_are_listed_by_purpose_type_name_and_age(files, clock):
@@ -99,7 +99,7 @@ async def test_what_may_not_be_uploaded_is_refused_and_leaves_nothing(service, f
     wrong = await files.person.post(files.PATH, {"file": "x"})
     assert (wrong.status, wrong.code) == (415, "unsupported_media_type")
     assert await files.list() == []
-    assert stored(service) == []
+    assert list_stored(service) == []
     assert list((service.settings.data_dir / "tmp").iterdir()) == []
 
 
@@ -157,8 +157,8 @@ async def test_parts_are_read_by_range(files):
     assert (measured.status, measured.body, measured.headers["content-length"]) == (206, b"", "5")
 
 
-async def test_members_handle_their_own_files_and_developers_everyones(people, files, files_of):
-    member, other, viewer = [await files_of(role) for role in ("agent_user", "agent_user", "viewer")]
+async def test_members_find_their_own_files_and_developers_everyones(people, files, files_of):
+    member, other = [await files_of("agent_user") for _ in range(2)]
     stranger = await files_of("tenant_admin", await people.tenant("Elsewhere"))
     own, hers = await member.upload("own.txt"), await other.upload("hers.txt")
     assert await member.list() == [own["file_id"]]
@@ -168,10 +168,20 @@ async def test_members_handle_their_own_files_and_developers_everyones(people, f
         for call in (person.get, person.content, person.share, person.delete):
             answer = await call(hers["file_id"])
             assert (answer.status, answer.code) == (404, "file_not_found")
+    assert (await files.content(hers["file_id"])).body == b"hello"
+
+
+async def test_viewers_neither_read_nor_write_files(files_of):
+    member, viewer = await files_of("agent_user"), await files_of("viewer")
+    own = await member.upload("own.txt")
     for call in (viewer.get, viewer.content, viewer.share, viewer.delete):
         assert (await call(own["file_id"])).status == 403
     assert (await viewer.send("x.txt", b"x")).details["required"] == "files:write"
-    assert (await files.content(hers["file_id"])).body == b"hello"
+
+
+async def test_members_delete_their_own_files_and_developers_everyones(files, files_of):
+    member, other = [await files_of("agent_user") for _ in range(2)]
+    own, hers = await member.upload("own.txt"), await other.upload("hers.txt")
     forced = await member.delete(own["file_id"], force="true")
     assert (forced.status, forced.details["required"]) == (403, "agents:write")
     assert (await member.delete(own["file_id"])).status == 204
@@ -183,4 +193,4 @@ async def test_an_upload_that_is_repeated_with_its_key_is_stored_once(service, f
     again = await files.send("a.txt", TEXT, headers={"Idempotency-Key": "one"})
     assert (first.status, again.status, again.json()) == (201, 201, first.json())
     assert again.headers["idempotent-replayed"] == "true"
-    assert len(stored(service)) == 1
+    assert len(list_stored(service)) == 1

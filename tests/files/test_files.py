@@ -31,7 +31,7 @@ def store(people, tenant):
 
 @pytest.fixture
 async def sweep(service, clock):
-    """Let a day pass, after which the sweep is due."""
+    """Returns a function that lets a day pass and runs the sweep."""
     await service.runner.drain()
 
     async def run() -> None:
@@ -45,7 +45,7 @@ def blob(service, file: File) -> Path:
     return service.settings.data_dir / "files" / file.tenant_id / file.id
 
 
-async def downloaded(ctx, file: File) -> bytes:
+async def download(ctx, file: File) -> bytes:
     download = await files.content(ctx, file)
     return b"".join([chunk async for chunk in download.chunks()])
 
@@ -58,7 +58,7 @@ async def test_a_file_is_stored_described_and_read(service, people, tenant, stor
     assert list((service.settings.data_dir / "tmp").iterdir()) == []
     async with people.context(tenant.id) as ctx:
         assert await ctx.db.get(File, file.id) == file
-        assert await downloaded(ctx, file) == b"hello"
+        assert await download(ctx, file) == b"hello"
 
 
 async def test_bytes_are_durable_before_the_row_and_outlive_a_rollback(service, people, tenant):
@@ -115,7 +115,7 @@ async def test_a_removal_that_is_rolled_back_keeps_the_bytes(service, people, te
     await refused.rollback()
     await service.runner.drain()
     async with people.context(tenant.id) as ctx:
-        assert await downloaded(ctx, file) == b"hello"
+        assert await download(ctx, file) == b"hello"
 
 
 async def test_the_sweep_removes_old_bytes_without_a_row_and_nothing_else(service, clock, store, sweep):

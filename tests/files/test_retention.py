@@ -1,4 +1,4 @@
-"""How long files are kept: unclaimed ones for the time of their purpose, used ones while they are used."""
+"""Tests of file retention: unclaimed files expire by their purpose, used ones stay."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What the contract tests know of forms."""
+"""Objects and calls of forms for the contract tests."""
 
 from retinue.forms.models import Form, Submission
 from tests.contract.knowledge import Call, DomainContract, Scene, World

@@ -1,7 +1,7 @@
-"""What becomes of a submission: a row, a workflow, notifications; and what is said when it does not."""
+"""Tests of the processing of a submission: a row, a workflow, notifications; and of failures."""
 
 from retinue.notifications.models import UserNotification
-from tests.factories.forms import EMAIL, NAME, PATH, address, make_form, send, sent, submission
+from tests.factories.forms import EMAIL, NAME, PATH, address, make_form, send, submission, submit
 from tests.factories.happenings import events
 from tests.factories.workflows import make_workflow, node
 from tests.forms.tables import TABLES, make_table
@@ -48,8 +48,8 @@ async def test_a_row_that_cannot_be_stored_is_said_and_tried_again(service, pers
     table = await make_table(person, {"name": "name", "type": "text", "unique": True})
     config = {"table_id": table["id"], "auto_save": True, "field_mapping": {}}
     form = await make_form(person, NAME, data_table_config=config)
-    await sent(api, form)
-    id = await sent(api, form)
+    await submit(api, form)
+    id = await submit(api, form)
     kept = await submission(person, form, id)
     assert (kept["status"], kept["data_table_row_id"]) == ("received", None)
     assert kept["data_table_error"]
@@ -63,7 +63,7 @@ async def test_a_row_that_cannot_be_stored_is_said_and_tried_again(service, pers
     assert (await person.post(again)).status == 202
     assert len(await rows(person, table)) == 1
     gone = await make_form(person, NAME, data_table_config={**config, "table_id": "tbl_gone"})
-    kept = await submission(person, gone, await sent(api, gone))
+    kept = await submission(person, gone, await submit(api, gone))
     assert kept["data_table_error"] == "The data table does not exist."
     await service.runner.drain()
     async with people.context() as ctx:
@@ -90,7 +90,7 @@ async def test_a_submission_starts_its_workflow_and_is_processed_when_that_ends(
     kept = await submission(person, form, told["submission_id"])
     assert (kept["status"], kept["workflow_execution"]["status"]) == ("processed", "completed")
     gone = await make_form(person, NAME, workflow_id="wf_gone")
-    kept = await submission(person, gone, await sent(api, gone))
+    kept = await submission(person, gone, await submit(api, gone))
     assert (kept["workflow_execution_id"], kept["workflow_execution"], kept["status"]) == (
         None,
         None,

@@ -1,4 +1,4 @@
-"""How conversations live: who may go on with one, how often, at the same time, for how long."""
+"""Tests of a conversation's life: who may continue it, how often, concurrently, and for how long."""
 
 import asyncio
 
@@ -9,7 +9,7 @@ from retinue.forms.conversation import turns
 from retinue.forms.conversation.retention import sweep_form_conversations
 from retinue.forms.models import FormConversation, FormMessage
 from tests.factories.form_talks import Talk
-from tests.factories.forms import EMAIL, NAME, PATH, address, make_form, sent, submissions
+from tests.factories.forms import EMAIL, NAME, PATH, address, make_form, submissions, submit
 
 DAY = 24 * 3600
 
@@ -114,7 +114,7 @@ async def test_of_parallel_messages_each_is_taken_once(person, api) -> None:
 async def test_a_form_that_closes_meanwhile_is_said_to_be_closed(person, api, clock, people) -> None:
     form = await make_form(person, settings={"submit_limit": 1})
     first, second = await Talk.begin(api, form), await Talk.begin(api, form)
-    await sent(api, form)
+    await submit(api, form)
     await first.say("Ada")
     assert first.asked == "email"
     await first.say("skip")

@@ -14,7 +14,7 @@ from tests.factories.form_talks import Talk
 from tests.factories.forms import EMAIL, NAME, make_form, submission
 from tests.factories.people import People
 from tests.factories.providers import add_key_for
-from tests.factories.weights import fetched
+from tests.factories.weights import fetch_weights
 from tests.forms.fields import TEAM, TOPIC
 
 SECRET = {"id": "role", "type": "hidden", "default_value": "guest"}
@@ -254,7 +254,7 @@ async def test_a_stream_of_a_model_is_the_same_turn(owner, api, provider) -> Non
 @pytest.mark.either_database
 async def test_the_embedded_model_completes_a_conversation(make_service, monkeypatch) -> None:
     """A very small model: whatever it proposes, what is submitted is what the visitor said."""
-    people = People(await make_service(models_dir=fetched()))
+    people = People(await make_service(models_dir=fetch_weights()))
     person = await people.signed_in(Role.tenant_admin)
     monkeypatch.setattr(extraction, "MODEL_TIMEOUT_SECONDS", 120)
     monkeypatch.setattr(turns, "TURN_LOCK_SECONDS", 150)

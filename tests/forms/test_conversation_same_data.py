@@ -1,4 +1,4 @@
-"""Whatever the fields and the values: a conversation takes exactly the data that the API takes."""
+"""Tests that a conversation accepts exactly the data that the API accepts, for any fields and values."""
 
 import json
 from typing import Any
@@ -41,22 +41,22 @@ def forms(draw: Any) -> tuple[list[dict[str, Any]], dict[str, Any]]:
 
 
 def is_json(value: Any) -> bool:
-    """And small enough that a body of several of them is no larger than bodies may be."""
+    """Return whether it is JSON, and small enough that a body of several values is not too large."""
     try:
         return len(json.dumps(value)) < 200_000
     except TypeError:
         return False
 
 
-def spoken(value: Any) -> dict[str, str] | None:
-    """The value as a page sends it; None for nothing to send."""
+def message_for(value: Any) -> dict[str, str] | None:
+    """Return the value as a page sends it; None if there is nothing to send."""
     if value is None or value in ([], {}) or (isinstance(value, str) and not value.strip()):
         return None
     return {"content": value if isinstance(value, str) else json.dumps(value)}
 
 
-async def talked(api: Any, form: dict[str, Any], data: dict[str, Any]) -> str | None:
-    """The submission that comes of saying all this, if any does."""
+async def submit_by_talking(api: Any, form: dict[str, Any], data: dict[str, Any]) -> str | None:
+    """Say all this; return the submission, if one was made."""
     hidden = {field["id"] for field in form["fields"] if field["type"] == "hidden"}
     prefill = {id: value for id, value in data.items() if id in hidden}
     started = await api.post(address(form, "conversations"), {"prefill": prefill})
@@ -66,7 +66,7 @@ async def talked(api: Any, form: dict[str, Any], data: dict[str, Any]) -> str | 
     if talk.last["errors"]:
         return None
     for _ in range(3 * len(form["fields"]) + 1):
-        said = spoken(data.get(talk.asked)) if talk.asked else {"content": "yes"}
+        said = message_for(data.get(talk.asked)) if talk.asked else {"content": "yes"}
         more = {"field_id": talk.asked} if talk.asked and said else {}
         await talk.say(**(said or {"content": "skip"}), **more)
         if talk.last["status"] != "active":
@@ -89,7 +89,7 @@ async def test_the_api_and_a_conversation_take_the_same_data(person, api, visito
     visitor = api.at(f"198.51.{len(visitors) // 250}.{len(visitors) % 250}")
     visitors.append(visitor)
     answer = await send(visitor, form, data or {"nothing": 1})
-    said = await talked(visitor, form, data)
+    said = await submit_by_talking(visitor, form, data)
     if answer.status == 201:
         kept = await submission(person, form, answer.json()["data"]["submission_id"])
         assert said is not None, data

@@ -1,4 +1,4 @@
-"""Files of a form: uploaded for one field, taken up once, served as attachments to those who may read."""
+"""Tests of a form's files: uploaded for one field, claimed once, served as attachments."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from retinue.files.models import File
 from retinue.forms.intake.file_uploads import purge_uploads
 from retinue.forms.models import FormUpload
 from tests.client import HOST, Api
-from tests.factories.forms import NAME, PATH, address, make_form, send, sent, submission, upload
+from tests.factories.forms import NAME, PATH, address, make_form, send, submission, submit, upload
 from tests.factories.people import People
 from tests.factories.uploads import picture
 
@@ -47,7 +47,7 @@ async def test_a_file_belongs_to_its_field_and_to_one_submission(person, api, pe
     ):
         refused = await send(api, where, {"name": "A", **data})
         assert (refused.status, len(refused.details["errors"])) == (400, 1), refused
-    sbm = await sent(api, form, {"name": "A", "paper": [id]})
+    sbm = await submit(api, form, {"name": "A", "paper": [id]})
     kept = await submission(person, form, sbm)
     assert kept["files"] == [{"field_id": "paper", **stored}]
     assert (await send(api, form, {"name": "B", "paper": id})).status == 400, "single use"
@@ -61,7 +61,7 @@ async def test_a_file_belongs_to_its_field_and_to_one_submission(person, api, pe
 async def test_a_file_that_nobody_submits_goes_after_a_day(person, api, people, clock) -> None:
     form = await make_form(person, NAME, PAPER)
     kept, left = [(await upload(api, form)).json()["data"]["file_id"] for _ in range(2)]
-    await sent(api, form, {"name": "A", "paper": kept})
+    await submit(api, form, {"name": "A", "paper": kept})
     clock.advance(24 * 3600 + 1)
     assert (await send(api, form, {"name": "A", "paper": left})).status == 400
     for job in (expire_files, purge_uploads):
@@ -98,6 +98,11 @@ async def test_files_that_are_not_what_they_say_are_refused(person, api, people,
         if status is not None and answer.status != status:
             wrong.append((name, answer))
     assert wrong == []
+
+
+@pytest.mark.either_database
+async def test_names_of_files_are_made_harmless(person, api) -> None:
+    form = await make_form(person, NAME, PAPER)
     for name in (
         "../../etc/cron.d/x.txt",
         "..\\..\\x.TXT",
@@ -111,14 +116,28 @@ async def test_files_that_are_not_what_they_say_are_refused(person, api, people,
         shown = answer.json()["data"]["filename"]
         assert not set(shown) & set("/\\\u202e"), shown
         assert len(shown) <= 255
+
+
+@pytest.mark.either_database
+async def test_active_content_is_stored_without_its_type(person, api) -> None:
+    form = await make_form(person, NAME, PAPER)
     active = await upload(api, form, "x.svg", b"<svg xmlns='http://www.w3.org/2000/svg'><script/></svg>")
     assert active.json()["data"]["mime_type"] == "application/octet-stream"
+
+
+@pytest.mark.either_database
+async def test_an_upload_names_a_field_for_files_and_is_a_form(person, api) -> None:
+    form = await make_form(person, NAME, PAPER)
     assert (await upload(api, form, field="name")).details.keys() == {"field_id"}
     assert (await upload(api, form, field="")).status == 422
     assert (await upload(api, form, field="nothing")).code == "field_not_found"
     body = {"file": {"filepath": "/etc/passwd"}, "field_id": "paper"}
     assert (await api.post(address(form, "upload"), body)).status == 415
     assert (await api.post(address(form, "upload"))).status == 415
+
+
+@pytest.mark.either_database
+async def test_a_draft_takes_no_uploads_and_a_form_only_as_many_as_its_limit(person, api) -> None:
     draft = await make_form(person, NAME, PAPER, is_draft=True)
     assert (await upload(api, draft)).code == "form_not_found"
     small = await make_form(person, NAME, PAPER, settings={"limits": {"upload": 1}})
@@ -223,7 +242,7 @@ async def test_a_form_takes_so_many_bytes_a_day_from_the_public(make_service, cl
     assert answers[2].code == "rate_limit_exceeded"
     assert answers[2].details["limit"] == 20_000
     assert (await upload(api, other, content=b"x" * 9_000)).status == 201, "each form has its own"
-    await sent(api, form, {"name": "A", "paper": answers[0].json()["data"]["file_id"]})
+    await submit(api, form, {"name": "A", "paper": answers[0].json()["data"]["file_id"]})
     assert (await upload(api, form, content=b"x" * 9_000)).status == 429, "what was submitted counts too"
     clock.advance(24 * 3600 + 1)
     assert (await upload(api, form, content=b"x" * 9_000)).status == 201

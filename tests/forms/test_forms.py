@@ -3,7 +3,7 @@
 import pytest
 
 from retinue.access.models import Role
-from tests.factories.forms import EMAIL, NAME, PATH, address, make_form, send, sent, submission
+from tests.factories.forms import EMAIL, NAME, PATH, address, make_form, send, submission, submit
 from tests.factories.happenings import events
 
 
@@ -38,7 +38,7 @@ async def test_a_form_goes_from_draft_to_archive_and_back(person, api, people) -
     published = (await person.post(f"{here}/publish")).json()["data"]
     assert set(published) == {"id", "status", "slug", "published_at", "updated_at"}
     assert published["published_at"]
-    await sent(api, form)
+    await submit(api, form)
     assert (await person.get(f"{PATH}/slug/{form['slug']}")).json()["data"]["stats"]["submissions"] == 1
     (copy,) = [(await person.post(f"{here}/duplicate")).json()["data"]]
     assert (copy["name"], copy["status"], copy["field_count"]) == ("Contact (copy)", "draft", 2)
@@ -69,7 +69,7 @@ async def test_a_deleted_form_takes_everything_of_it_along(service, person, api,
     upload = await api.post(
         address(form, "upload"), files={"file": ("a.txt", b"x", "text/plain")}, fields={"field_id": "paper"}
     )
-    await sent(api, form, {"name": "Ada", "paper": upload.json()["data"]["file_id"]})
+    await submit(api, form, {"name": "Ada", "paper": upload.json()["data"]["file_id"]})
     assert (await person.delete(f"{PATH}/{form['id']}")).status == 204
     await service.runner.drain()
     async with people.context() as ctx:
@@ -81,12 +81,12 @@ async def test_a_deleted_form_takes_everything_of_it_along(service, person, api,
 async def test_submissions_keep_the_fields_they_were_made_with(person, api) -> None:
     form = await make_form(person, NAME)
     here = f"{PATH}/{form['id']}"
-    first = await sent(api, form)
+    first = await submit(api, form)
     other = {"id": "age", "type": "number", "label": "Age"}
     changed = (await person.put(here, {"fields": [other], "name": "Ages"})).json()["data"]
     assert (changed["version"], changed["name"], changed["status"]) == (2, "Ages", "published")
     assert (await person.put(here, {"fields": [other]})).json()["data"]["version"] == 2
-    second = await sent(api, form, {"age": 36, "name": "ignored"})
+    second = await submit(api, form, {"age": 36, "name": "ignored"})
     old, new = await submission(person, form, first), await submission(person, form, second)
     assert (old["form_version"], old["data"]) == (1, {"name": "Ada"})
     assert (new["form_version"], new["data"], new["form_name"]) == (2, {"age": 36}, "Ages")

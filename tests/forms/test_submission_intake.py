@@ -7,7 +7,7 @@ import pytest
 
 from retinue.access.models import Role
 from tests.client import Api
-from tests.factories.forms import EMAIL, NAME, PATH, address, make_form, send, sent, submission, submissions
+from tests.factories.forms import EMAIL, NAME, PATH, address, make_form, send, submission, submissions, submit
 from tests.factories.happenings import events
 from tests.factories.people import People
 
@@ -259,7 +259,7 @@ async def test_answers_can_be_saved_on_the_way_and_taken_up_again(person, api, c
     assert (await api.get(address(form, "progress", "b" * 20))).status == 404
     assert (await api.put(address(form, "progress", "short"), {})).details.keys() == {"session_id"}
     clock.advance(30)
-    await sent(api, form, session_id=session)
+    await submit(api, form, session_id=session)
     assert (await api.get(where)).status == 404
     analytics = (await person.get(f"{PATH}/{form['id']}/analytics")).json()["data"]
     assert analytics["avg_completion_time_seconds"] == 60.0

@@ -1,4 +1,4 @@
-"""Who hears of a submission: addresses and channels that the form names, whoever made it, and the visitor."""
+"""Tests of notifications about a submission: to addresses, channels, the owner and the visitor."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from retinue.app import Service
 from retinue.kit.secrets import Secret
 from tests.adapters.notifying_servers import CONFIGS
 from tests.client import Api
-from tests.factories.forms import EMAIL, NAME, make_form, sent
+from tests.factories.forms import EMAIL, NAME, make_form, submit
 from tests.factories.mails import html_of, last_mail, mails_to, text_of
 from tests.factories.notifications import logs_of, make_channel, notifications_of, titles_of
 from tests.factories.people import People
@@ -33,7 +33,7 @@ async def test_the_addresses_and_channels_of_a_form_are_told_once(
         "channel_ids": [chat["id"], chat["id"], off["id"], "chn_gone", 7],
     }
     form = await make_form(person, NAME, EMAIL, settings={"notifications": told})
-    await sent(api, form, ANSWERS)
+    await submit(api, form, ANSWERS)
     assert companies.requests == [], "nothing leaves before the commit"
     await service.runner.drain()
     mails = [one.json for one in companies.requests if one.path == "/v3/mail/send"]
@@ -62,9 +62,9 @@ async def test_without_a_channel_the_mail_server_of_the_instance_is_used(
         "confirmation_email": {"subject": "We have\r\nit", "message": "Thank you, we read it."},
     }
     form = await make_form(person, NAME, EMAIL, settings=settings)
-    await sent(Api(service), form, ANSWERS)
+    await submit(Api(service), form, ANSWERS)
     quiet = await make_form(person, NAME, EMAIL, settings={"confirmation_email": {"enabled": False}})
-    await sent(Api(service), quiet, ANSWERS)
+    await submit(Api(service), quiet, ANSWERS)
     await service.runner.drain()
     received = {to[0]: mail for to, mail in server.received()}
     assert sorted(received) == ["ada@example.com", "team@example.com"]
@@ -80,7 +80,7 @@ async def test_without_a_channel_the_mail_server_of_the_instance_is_used(
 async def test_without_any_mail_server_the_mails_are_files(service: Service, api: Api, person: Api) -> None:
     settings = {"notifications": {"email": "team@example.com"}, "confirmation_email": True}
     form = await make_form(person, NAME, EMAIL, settings=settings)
-    await sent(api, form, ANSWERS)
+    await submit(api, form, ANSWERS)
     team, visitor = await last_mail(service, "team@example.com"), await last_mail(service, ANSWERS["email"])
     assert "Name: Ada <b>\n" in text_of(team)
     assert ">Ada &lt;b&gt;</td>" in html_of(team)
@@ -97,7 +97,7 @@ async def test_a_confirmation_goes_through_the_tenants_own_channel(
     channel = await make_channel(admin, "sendgrid", CONFIGS["sendgrid"])
     settings = {"confirmation_email": {"subject": "We have it", "message": "Thank you.\nWe read <it>."}}
     form = await make_form(person, NAME, EMAIL, settings=settings)
-    await sent(api, form, ANSWERS)
+    await submit(api, form, ANSWERS)
     assert await mails_to(service, ANSWERS["email"]) == []
     (mail,) = [one.json for one in companies.requests if one.path == "/v3/mail/send"]
     assert mail["personalizations"][0]["to"] == [{"email": ANSWERS["email"]}]
@@ -113,7 +113,7 @@ async def test_a_confirmation_goes_through_the_tenants_own_channel(
     assert (
         await admin.put(f"/api/v1/notification-channels/{channel['id']}", {"active": False})
     ).status == 200
-    await sent(api, form, ANSWERS)
+    await submit(api, form, ANSWERS)
     assert (await last_mail(service, ANSWERS["email"]))["Subject"] == "We have it"
 
 
@@ -124,7 +124,7 @@ async def test_whoever_made_a_form_hears_which_of_its_channels_reach_nobody(
     off = await make_channel(admin, "sendgrid", CONFIGS["sendgrid"], name="Off", active=False)
     told = {"channel_ids": [nobody["id"], off["id"], "nch_gone"], "email": "team@example.com"}
     form = await make_form(person, NAME, settings={"notifications": told})
-    await sent(api, form, {"name": "Ada"})
+    await submit(api, form, {"name": "Ada"})
     await service.runner.drain()
     (shown,) = (await notifications_of(person))["data"]
     assert shown["message"].splitlines() == [
@@ -144,8 +144,8 @@ async def test_one_address_gets_a_few_confirmations_whoever_fills_the_form_in(
     person = await People(service).signed_in("agent_developer")
     form = await make_form(person, NAME, EMAIL, settings={"confirmation_email": True})
     for number in range(8):
-        await sent(Api(service, ip=f"198.51.100.{number}"), form, ANSWERS)
-    await sent(Api(service), form, {**ANSWERS, "email": "bob@example.com"})
+        await submit(Api(service, ip=f"198.51.100.{number}"), form, ANSWERS)
+    await submit(Api(service), form, {**ANSWERS, "email": "bob@example.com"})
     await service.runner.drain()
     received = [to[0] for to, _ in server.received()]
     assert sorted(received) == ["ada@example.com"] * 5 + ["bob@example.com"]

@@ -10,7 +10,7 @@ from retinue.forms.after.search_index import index_text, query_words
 from retinue.forms.models import SearchIndex, Submission, submission_words
 from retinue.kit.db.in_list import in_list
 from retinue.kit.db.statements import Statement
-from tests.factories.forms import EMAIL, NAME, PATH, make_form, sent, submissions
+from tests.factories.forms import EMAIL, NAME, PATH, make_form, submissions, submit
 
 
 async def count_now(people) -> None:
@@ -24,7 +24,7 @@ async def words_left(people) -> int:
 
 
 @pytest.fixture
-async def found(person, api, people, monkeypatch):
+async def indexed_form(person, api, people, monkeypatch):
     """A form with ten submissions in blocks of four, of which the last three are not in the index yet."""
     monkeypatch.setattr(search_index, "BLOCK_BITS", 2)
     form = await make_form(person, NAME, EMAIL)
@@ -33,7 +33,7 @@ async def found(person, api, people, monkeypatch):
         if number == 7:
             await count_now(people)
         name = f"Zoë {'even' if number % 2 == 0 else 'odd'} n{number}"
-        ids.append(await sent(api, form, {"name": name, "email": f"n{number}@example.com"}))
+        ids.append(await submit(api, form, {"name": name, "email": f"n{number}@example.com"}))
 
     async def seen(search: str, **query) -> list[int]:
         answer = await submissions(person, form, search=search, **query)
@@ -43,59 +43,65 @@ async def found(person, api, people, monkeypatch):
     return seen
 
 
-async def test_words_are_found_in_all_blocks_and_in_those_not_indexed_yet(found, people, person) -> None:
+async def test_words_are_found_in_all_blocks_and_in_those_not_indexed_yet(
+    indexed_form, people, person
+) -> None:
     for _ in range(2):
-        assert await found("zoe") == [9, 8, 7, 6, 5, 4, 3, 2, 1, 0]
-        assert await found("ZOË even") == [8, 6, 4, 2, 0]
-        assert await found("odd", sort="created_at") == [1, 3, 5, 7, 9]
-        assert await found("od zo", sort="created_at", per_page=2, page=2) == [5, 7]
-        assert await found("n5@example") == [5]
-        assert await found("even odd") == []
+        assert await indexed_form("zoe") == [9, 8, 7, 6, 5, 4, 3, 2, 1, 0]
+        assert await indexed_form("ZOË even") == [8, 6, 4, 2, 0]
+        assert await indexed_form("odd", sort="created_at") == [1, 3, 5, 7, 9]
+        assert await indexed_form("od zo", sort="created_at", per_page=2, page=2) == [5, 7]
+        assert await indexed_form("n5@example") == [5]
+        assert await indexed_form("even odd") == []
         for few in (queries._MAX_SCANNED_SUBMISSIONS, 0):
             with pytest.MonkeyPatch.context() as patch:
                 patch.setattr(queries, "_MAX_SCANNED_SUBMISSIONS", few)
-                assert await found("odd", status="received") == [9, 7, 5, 3, 1]
-                assert await found("odd", status="archived") == []
-                assert await found("odd", after="2020-01-01", before="2020-01-02") == []
+                assert await indexed_form("odd", status="received") == [9, 7, 5, 3, 1]
+                assert await indexed_form("odd", status="archived") == []
+                assert await indexed_form("odd", after="2020-01-01", before="2020-01-02") == []
         await count_now(people)
-    page = (await submissions(person, found.form, search="zoe", per_page=3))["pagination"]
+    page = (await submissions(person, indexed_form.form, search="zoe", per_page=3))["pagination"]
     assert (page["total"], page["total_is_exact"]) == (10, True)
 
 
-async def test_a_search_is_counted_to_the_end_and_every_page_is_there(found, people, person) -> None:
+async def test_a_search_is_counted_to_the_end_and_every_page_is_there(indexed_form, people, person) -> None:
     for _ in range(2):
         for sort in ("-created_at", "created_at"):
             seen = []
             for page in range(1, 7):
-                shown = await submissions(person, found.form, search="zoe", per_page=2, page=page, sort=sort)
+                shown = await submissions(
+                    person, indexed_form.form, search="zoe", per_page=2, page=page, sort=sort
+                )
                 assert shown["pagination"]["total"] == 10
                 assert shown["pagination"]["total_is_exact"] is True
-                seen += [found.ids.index(one["id"]) for one in shown["data"]]
+                seen += [indexed_form.ids.index(one["id"]) for one in shown["data"]]
             assert seen == sorted(range(10), reverse=sort.startswith("-"))
         await count_now(people)
 
 
-async def test_what_is_deleted_is_out_of_the_index(found, service, people, person) -> None:
+async def test_what_is_deleted_is_out_of_the_index(indexed_form, service, people, person) -> None:
     await count_now(people)
     assert await words_left(people) == 10
-    assert (await person.delete(f"{PATH}/{found.form['id']}/submissions/{found.ids[5]}")).status == 204
-    assert (await words_left(people), await found("n5")) == (9, [])
-    assert (await person.delete(f"{PATH}/{found.form['id']}")).status == 204
+    assert (
+        await person.delete(f"{PATH}/{indexed_form.form['id']}/submissions/{indexed_form.ids[5]}")
+    ).status == 204
+    assert (await words_left(people), await indexed_form("n5")) == (9, [])
+    assert (await person.delete(f"{PATH}/{indexed_form.form['id']}")).status == 204
     await service.runner.drain()
     assert await words_left(people) == 0
     async with people.context() as ctx:
         assert await ctx.system("test").all(SearchIndex) == []
 
 
-async def test_nobody_finds_what_is_of_another_form_or_tenant(found, api, people, person) -> None:
+async def test_nobody_finds_what_is_of_another_form_or_tenant(indexed_form, api, people, person) -> None:
     other = await make_form(person, NAME)
     stranger = await people.signed_in(Role.agent_developer, tenant=await people.tenant())
     theirs = await make_form(stranger, NAME)
-    await sent(api, theirs, {"name": "Zoe"})
+    await submit(api, theirs, {"name": "Zoe"})
     await count_now(people)
     assert (await submissions(person, other, search="zoe"))["data"] == []
     assert len((await submissions(stranger, theirs, search="zoe"))["data"]) == 1
-    assert len(await found("zoe")) == 10
+    assert len(await indexed_form("zoe")) == 10
 
 
 @pytest.mark.either_database

@@ -1,12 +1,14 @@
-"""What came in: listed, searched, changed, exported, counted."""
+"""Tests of submissions: listed, searched, changed, exported, counted."""
 
 import csv
 import io
 import json
 import zipfile
 
+import pytest
+
 from retinue.forms.after import daily_counts
-from tests.factories.forms import EMAIL, NAME, PATH, address, make_form, sent, submission, submissions
+from tests.factories.forms import EMAIL, NAME, PATH, address, make_form, submission, submissions, submit
 from tests.factories.happenings import events
 
 
@@ -14,13 +16,19 @@ async def count_now(people) -> None:
     await daily_counts.count_submissions(people.context())
 
 
-async def test_submissions_are_listed_filtered_and_searched(person, api, clock, people) -> None:
+@pytest.fixture
+async def answered_form(person, api, clock, people):
+    """Somebody who signed in again, a form, and the ids of four submissions, one a day."""
     form = await make_form(person)
     ids = []
     for name in ("Ada Lovelace", "Bob", "Ädam 100%", "email"):
-        ids.append(await sent(api, form, {"name": name, "email": f"{len(ids)}@example.com"}))
+        ids.append(await submit(api, form, {"name": name, "email": f"{len(ids)}@example.com"}))
         clock.advance(86_400)
-    person = await people.sign_in(person.user)
+    return await people.sign_in(person.user), form, ids
+
+
+async def test_submissions_are_listed_newest_first_by_pages(answered_form) -> None:
+    person, form, ids = answered_form
     found = await submissions(person, form, per_page=3)
     assert [one["id"] for one in found["data"]] == ids[:0:-1]
     assert found["pagination"] == {
@@ -30,6 +38,10 @@ async def test_submissions_are_listed_filtered_and_searched(person, api, clock, 
         "total_pages": 2,
         "total_is_exact": True,
     }
+
+
+async def test_submissions_are_searched_and_filtered_before_and_after_counting(answered_form, people) -> None:
+    person, form, ids = answered_form
 
     async def seen(**query: str) -> list[int]:
         answer = await submissions(person, form, **query)
@@ -57,6 +69,10 @@ async def test_submissions_are_listed_filtered_and_searched(person, api, clock, 
         assert await seen(after=second[:10], before="2027-01-17") == [1]
         assert await seen(status="archived") == []
         await count_now(people)
+
+
+async def test_bad_filters_and_unknown_submissions_are_refused(answered_form) -> None:
+    person, form, ids = answered_form
     for query in ({"after": "soon"}, {"status": "new"}, {"page": "0"}, {"sort": "name"}):
         assert (await person.get(f"{PATH}/{form['id']}/submissions", query=query)).status == 422
     assert (await person.get(f"{PATH}/{form['id']}/submissions/sbm_x")).code == "submission_not_found"
@@ -66,7 +82,7 @@ async def test_submissions_are_listed_filtered_and_searched(person, api, clock, 
 
 async def test_a_submission_changes_its_state_and_is_deleted(person, api, people) -> None:
     form = await make_form(person)
-    first, second = [await sent(api, form) for _ in range(2)]
+    first, second = [await submit(api, form) for _ in range(2)]
     here = f"{PATH}/{form['id']}/submissions"
 
     async def counts() -> list[int]:
@@ -114,7 +130,7 @@ async def test_a_submission_changes_its_state_and_is_deleted(person, api, people
 async def test_an_export_holds_every_answer_and_no_formula(person, api) -> None:
     form = await make_form(person, NAME, EMAIL, {"id": "tags", "type": "multi_select", "options": ["a", "b"]})
     for name in ("=CMD|'/C calc'!A0", "+1", "@SUM(A1)", "\tx", 'a "b", c\nd', "Ada"):
-        await sent(api, form, {"name": name, "tags": ["a", "b"]})
+        await submit(api, form, {"name": name, "tags": ["a", "b"]})
     here = f"{PATH}/{form['id']}/submissions/export"
     answer = await person.get(here)
     assert answer.headers["content-type"].startswith("text/csv")
@@ -142,10 +158,10 @@ async def test_an_export_keeps_the_answers_of_fields_that_were_removed(person, a
     old = {"id": "nickname", "type": "text"}
     status = {"id": "status", "type": "text"}
     form = await make_form(person, NAME, old, status)
-    await sent(api, form, {"name": "Ada", "nickname": "Countess", "status": "married"})
+    await submit(api, form, {"name": "Ada", "nickname": "Countess", "status": "married"})
     here = f"{PATH}/{form['id']}"
     assert (await person.put(here, {"fields": [NAME, EMAIL]})).status == 200
-    await sent(api, form, {"name": "Bob", "email": "bob@example.com"})
+    await submit(api, form, {"name": "Bob", "email": "bob@example.com"})
     answer = await person.get(f"{here}/submissions/export")
     reader = csv.DictReader(io.StringIO(answer.body.decode()))
     rows = list(reader)
@@ -168,15 +184,15 @@ async def test_analytics_add_up_before_and_after_counting(person, api, clock, pe
     for _ in range(5):
         await api.get(address(form))
     await api.get(address(form), query={"preview": "1"})
-    await sent(api, form, {"name": "A", "email": "a@b.de"})
-    await sent(api, form, {"name": "B"}, metadata={"source": "newsletter"})
+    await submit(api, form, {"name": "A", "email": "a@b.de"})
+    await submit(api, form, {"name": "B"}, metadata={"source": "newsletter"})
     for n in range(4):
         await api.put(
             address(form, "progress", f"session-number-{n}"), {"data": {}, "last_field_id": "email"}
         )
     clock.advance(86_400)
     person = await people.sign_in(person.user)
-    await sent(api, form, {"name": "C"})
+    await submit(api, form, {"name": "C"})
     where = f"{PATH}/{form['id']}/analytics"
     expected = {
         "total_submissions": 3,

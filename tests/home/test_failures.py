@@ -184,7 +184,7 @@ async def test_who_cannot_act_is_neither_asked_nor_told_that_all_is_well(people:
 
 
 @pytest.fixture
-async def sealed(service: Service, clock: ManualClock) -> AsyncIterator[Service]:
+async def sealed_service(service: Service, clock: ManualClock) -> AsyncIterator[Service]:
     """The same instance, started again after its key was lost."""
     await start_all(service)
     (service.settings.data_dir / KEY_FILE).rename(service.settings.data_dir / "aside")
@@ -194,8 +194,8 @@ async def sealed(service: Service, clock: ManualClock) -> AsyncIterator[Service]
     await started.stop()
 
 
-async def test_a_sealed_vault_is_on_home_and_in_health(sealed: Service) -> None:
-    people = People(sealed)
+async def test_a_sealed_vault_is_on_home_and_in_health(sealed_service: Service) -> None:
+    people = People(sealed_service)
     assert set(await needs(await people.super_admin())) == {"vault_sealed"}
     assert await needs(await people.signed_in(Role.viewer)) == {}
     health = await people.api.get("/health")

@@ -19,7 +19,7 @@ STARTED = "started workflow"
 
 
 class Starts:
-    """What was asked for; that a start happened is a row of the transaction, like a workflow's would be."""
+    """Records the requested starts; a start is a row of the transaction, as a workflow's is."""
 
     def __init__(self) -> None:
         self.asked: list[WorkflowStart] = []

@@ -1,4 +1,4 @@
-"""What the contract tests know of incoming webhooks."""
+"""Objects and calls of incoming webhooks for the contract tests."""
 
 from retinue.incoming.models import IncomingWebhook
 from tests.contract.knowledge import Call, DomainContract, Scene, World

@@ -3,7 +3,7 @@
 import asyncio
 
 from tests.factories.happenings import events
-from tests.factories.incoming import PATH, address, make_hook, received_by
+from tests.factories.incoming import PATH, address, list_received, make_hook
 from tests.incoming import signing
 from tests.incoming.conftest import WORKFLOW
 
@@ -23,9 +23,9 @@ async def test_fifty_deliveries_at_once_are_one(service, admin, api, people, sta
     await service.runner.drain()
     assert len(starts.asked) == 1
     assert len(await events(people, "system.webhook.received")) == 1
-    log = await received_by(admin, hook)
+    log = await list_received(admin, hook)
     assert [entry["status"] for entry in log].count("duplicate") == 49
-    (first,) = await received_by(admin, hook, status="triggered")
+    (first,) = await list_received(admin, hook, status="triggered")
     assert {entry["duplicate_of"] for entry in log} == {None, first["id"]}
     again = await send(api, hook, **{"X-Delivery": "d1"})
     assert again["workflow_execution_id"] == first["workflow_execution_id"] is not None
@@ -55,7 +55,7 @@ async def test_each_scheme_has_its_own_name_for_a_delivery(admin, api, clock) ->
         assert second["id"] == first["id"]
         # Another webhook has deliveries of its own.
         assert (await send(api, other, pair[0].body, **pair[0].headers))["duplicate"] is False
-        (duplicate,) = await received_by(admin, hook, status="duplicate")
+        (duplicate,) = await list_received(admin, hook, status="duplicate")
         assert (duplicate["payload"], duplicate["duplicate_of"]) == (None, first["id"])
 
 

@@ -1,4 +1,4 @@
-"""What a public address takes, what it refuses, and what is kept of it."""
+"""Tests of a webhook's public address: accepted and refused payloads, and their records."""
 
 import asyncio
 import time
@@ -10,7 +10,7 @@ from retinue.incoming import intake
 from retinue.kit.context import Context
 from tests.contract.envelopes import assert_well_formed
 from tests.factories.happenings import events
-from tests.factories.incoming import PATH, address, make_hook, received_by
+from tests.factories.incoming import PATH, address, list_received, make_hook
 from tests.services import start_all
 
 MIB = 1024 * 1024
@@ -145,7 +145,7 @@ async def test_a_large_payload_is_whole_where_it_is_asked_for_and_left_out_of_pa
     hook = await make_hook(admin)
     large = {"text": "x" * (MIB - 100)}
     receipt = (await api.post(address(hook), large)).json()
-    (entry,) = await received_by(admin, hook)
+    (entry,) = await list_received(admin, hook)
     assert (entry["payload"], entry["is_payload_omitted"]) == (None, True)
     (event,) = await events(people, "system.webhook.received")
     assert (event.data["payload"], event.data["is_payload_omitted"]) == (None, True)
@@ -167,7 +167,7 @@ async def test_unknown_and_inactive_addresses_touch_nothing(admin, api, starts, 
     assert (await api.get(address(hook))).status == 405
     assert (await admin.post(f"{PATH}/{hook['id']}/events/iwe_none/replay")).code == "event_not_found"
     await service.runner.drain()
-    assert (await received_by(admin, hook), starts.asked) == ([], [])
+    assert (await list_received(admin, hook), starts.asked) == ([], [])
 
 
 @pytest.mark.either_database
@@ -216,7 +216,7 @@ async def test_a_body_that_stops_in_the_middle_leaves_nothing(service, admin, ap
         await service(scope, receive, send)
 
     await type(api)(cut).post(address(hook), {})
-    assert await received_by(admin, hook) == []
+    assert await list_received(admin, hook) == []
 
 
 async def test_what_cannot_be_stored_is_not_acknowledged(service, admin, api, monkeypatch) -> None:
@@ -229,8 +229,8 @@ async def test_what_cannot_be_stored_is_not_acknowledged(service, admin, api, mo
     with monkeypatch.context() as patch:
         patch.setattr(Context, "flush", fail)
         assert (await api.post(address(hook), {})).status == 500
-    assert await received_by(admin, hook) == []
+    assert await list_received(admin, hook) == []
     answers = await asyncio.gather(*(api.post(address(hook), {"n": n}) for n in range(20)))
     assert {answer.status for answer in answers} == {200}
-    assert len(await received_by(admin, hook)) == 20
+    assert len(await list_received(admin, hook)) == 20
     assert (await admin.get(f"{PATH}/{hook['id']}")).json()["event_count"] == 20

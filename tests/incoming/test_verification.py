@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.factories.incoming import PATH, address, make_hook, received_by
+from tests.factories.incoming import PATH, address, list_received, make_hook
 from tests.incoming import signing
 from tests.incoming.signing import SECRET, STANDARD_SECRET, Sent
 
@@ -102,7 +102,7 @@ async def deliver(api, hook, sent: Sent, **headers: str):
     )
 
 
-def spoiled(scheme: str, sign, now: int) -> dict[str, tuple[Sent, str | None]]:
+def spoil_deliveries(scheme: str, sign, now: int) -> dict[str, tuple[Sent, str | None]]:
     """Deliveries that must not pass, and the reason that is told; None where it may be either."""
     good = sign(BODY, now)
     proof = proof_of(good)
@@ -131,14 +131,14 @@ def proof_of(sent: Sent) -> list[str]:
 async def test_what_is_signed_is_taken_and_everything_else_is_not(admin, api, clock, scheme, sign) -> None:
     hook = await make_hook(admin, verification={"type": scheme, "secret": secret_for(scheme)})
     now = int(clock.time())
-    for name, (sent, reason) in spoiled(scheme, sign, now).items():
+    for name, (sent, reason) in spoil_deliveries(scheme, sign, now).items():
         answer = await deliver(api, hook, sent)
         assert answer.status == 401, (name, answer)
         assert reason is None or answer.details == {"reason": reason}, (name, answer)
     good = sign(BODY, now - 298)
     answer = await deliver(api, hook, good)
     assert (answer.status, answer.json()["duplicate"]) == (200, False)
-    (entry,) = await received_by(admin, hook)
+    (entry,) = await list_received(admin, hook)
     assert entry["payload"] == {"order": 17, "name": "café"}
     assert entry["headers"]["x-note"] == "n"
     assert secret_for(scheme) not in str(entry)
@@ -183,7 +183,7 @@ async def test_a_token_may_come_as_a_bearer(admin, api) -> None:
     hook = await make_hook(admin, verification={"type": "token", "secret": SECRET, "header": "Authorization"})
     for value, status in ((f"Bearer {SECRET}", 200), (SECRET, 200), ("Bearer other", 401)):
         assert (await deliver(api, hook, Sent(b"1", {"Authorization": value}))).status == status
-    assert all("authorization" not in entry["headers"] for entry in await received_by(admin, hook))
+    assert all("authorization" not in entry["headers"] for entry in await list_received(admin, hook))
 
 
 async def test_the_question_that_slack_asks_an_address_is_answered(

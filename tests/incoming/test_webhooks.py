@@ -6,7 +6,7 @@ from retinue.access.models import Role
 from retinue.incoming.jobs import purge_payloads
 from retinue.incoming.models import HeldSlug, LargePayload, ReceivedPayload
 from tests.factories.happenings import only_event
-from tests.factories.incoming import PATH, address, make_hook, received_by
+from tests.factories.incoming import PATH, address, list_received, make_hook
 
 DAY_S = 86_400
 
@@ -189,5 +189,5 @@ async def test_what_was_received_is_kept_for_a_month(service, admin, api, people
     assert [row.payload for row in await rows_of(people, ReceivedPayload)] == ['"young"']
     assert await rows_of(people, LargePayload) == []
     fresh = await people.super_admin()
-    assert [entry["payload"] for entry in await received_by(fresh, hook)] == ["young"]
+    assert [entry["payload"] for entry in await list_received(fresh, hook)] == ["young"]
     assert (await fresh.get(f"{PATH}/{hook['id']}")).json()["event_count"] == 7

@@ -8,12 +8,12 @@ from retinue.files.models import File
 from retinue.incoming import intake
 from retinue.kit.jobs.models import Job
 from tests.client import Api
-from tests.factories.incoming import PATH, address, make_hook, received_by
+from tests.factories.incoming import PATH, address, list_received, make_hook
 from tests.factories.people import People
 from tests.incoming.conftest import BROKEN, REFUSING, STARTED, WORKFLOW, with_workflows
 
 
-async def started(people) -> list[File]:
+async def list_starts(people) -> list[File]:
     async with people.context() as ctx:
         return await ctx.system("test").all(File, purpose=STARTED)
 
@@ -24,8 +24,8 @@ async def test_a_payload_starts_its_workflow_once(service, admin, api, starts, p
     assert receipt["workflow_execution_id"] is None
     assert starts.asked == []
     await service.runner.drain()
-    (entry,) = await received_by(admin, hook)
-    (row,) = await started(people)
+    (entry,) = await list_received(admin, hook)
+    (row,) = await list_starts(people)
     assert (entry["status"], entry["workflow_execution_id"]) == ("triggered", row.id)
     (start,) = starts.asked
     assert (start.workflow_id, start.input, start.trigger, start.source_id) == (
@@ -35,7 +35,7 @@ async def test_a_payload_starts_its_workflow_once(service, admin, api, starts, p
         receipt["id"],
     )
     await service.runner.drain()
-    assert len(await started(people)) == 1
+    assert len(await list_starts(people)) == 1
 
 
 async def test_what_was_taken_before_a_restart_is_processed_after_it(service, admin, api, starts) -> None:
@@ -49,7 +49,7 @@ async def test_what_was_taken_before_a_restart_is_processed_after_it(service, ad
     try:
         await again.runner.drain()
         person = Api(again).signed_in(admin.token)
-        assert [entry["status"] for entry in await received_by(person, hook)] == ["triggered"] * 2
+        assert [entry["status"] for entry in await list_received(person, hook)] == ["triggered"] * 2
         assert [start.input for start in starts.asked] == [{"n": 1}, large]
     finally:
         await again.stop()
@@ -73,13 +73,13 @@ async def test_a_workflow_that_cannot_be_started_is_said_in_the_log(
         clock.advance(400)
     admin = await people.super_admin()
     for workflow, error in cases.items():
-        (entry,) = await received_by(admin, hooks[workflow])
+        (entry,) = await list_received(admin, hooks[workflow])
         assert (entry["status"], entry["error"]) == ("failed", error)
         assert entry["workflow_execution_id"] is None
-    (entry,) = await received_by(admin, circle)
+    (entry,) = await list_received(admin, circle)
     assert (entry["status"], "chain" in entry["error"]) == ("failed", True)
     # What a starter did before it failed did not happen.
-    assert await started(people) == []
+    assert await list_starts(people) == []
     assert len([start for start in starts.asked if start.workflow_id == BROKEN]) == 4
     async with people.context() as ctx:
         left = await ctx.system("test").all(Job, kind="incoming.trigger_workflow")
@@ -94,7 +94,7 @@ async def test_without_workflows_a_payload_is_taken_and_marked_as_failed(make_se
     hook = await make_hook(admin, workflow_id=WORKFLOW)
     assert (await Api(service).post(address(hook), {})).status == 200
     await service.runner.drain()
-    (entry,) = await received_by(admin, hook)
+    (entry,) = await list_received(admin, hook)
     assert (entry["status"], entry["error"]) == ("failed", "This instance runs no workflows.")
 
 
@@ -102,7 +102,7 @@ async def test_a_payload_can_be_taken_once_more(service, admin, api, starts, peo
     hook = await make_hook(admin, dedupe_header="X-Id")
     first = (await api.post(address(hook), {"n": 1}, headers={"X-Id": "1"})).json()
     await api.post(address(hook), {"n": 1}, headers={"X-Id": "1"})
-    (duplicate,) = await received_by(admin, hook, status="duplicate")
+    (duplicate,) = await list_received(admin, hook, status="duplicate")
     await admin.put(f"{PATH}/{hook['id']}", {"workflow_id": WORKFLOW})
     for id in (first["id"], duplicate["id"]):
         answer = await admin.post(f"{PATH}/{hook['id']}/events/{id}/replay")
@@ -112,7 +112,7 @@ async def test_a_payload_can_be_taken_once_more(service, admin, api, starts, peo
         assert replayed["id"] != first["id"]
     await service.runner.drain()
     assert [start.input for start in starts.asked] == [{"n": 1}] * 2
-    assert len(await received_by(admin, hook, status="triggered")) == 2
+    assert len(await list_received(admin, hook, status="triggered")) == 2
     assert (await admin.get(f"{PATH}/{hook['id']}")).json()["event_count"] == 1
     await admin.put(f"{PATH}/{hook['id']}", {"active": False})
     answer = await admin.post(f"{PATH}/{hook['id']}/events/{first['id']}/replay")

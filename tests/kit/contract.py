@@ -1,4 +1,4 @@
-"""What the contract tests know of the documentation and the API reference."""
+"""Path parameters of the documentation and the API reference for the contract tests."""
 
 from tests.contract.knowledge import DomainContract
 

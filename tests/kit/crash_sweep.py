@@ -60,7 +60,7 @@ async def live(folder: Path, url: str, life: Life) -> None:
 
 
 def in_a_process(folder: Path, url: str, life: Life) -> int:
-    """How the process ended: 0, or minus the signal that ended it."""
+    """Run a worker in a forked process; return its exit code, or minus the signal that killed it."""
     child = os.fork()
     if child:
         return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])

@@ -27,7 +27,7 @@ class Listener:
         self.bodies: list[bytes] = []
         self.sent = 0
         self.hangs_up = True
-        """Whether the connection ends with an answer that is written step by step."""
+        """True if the connection ends after an answer that is written step by step."""
 
     @property
     def url(self) -> str:

@@ -22,6 +22,6 @@ async def notes(people: People) -> int:
         return await ctx.system("test").count(File, purpose="planted")
 
 
-async def kept(people: People) -> list[IdempotencyKey]:
+async def list_claims(people: People) -> list[IdempotencyKey]:
     async with people.context() as ctx:
         return await ctx.system("test").all(IdempotencyKey)

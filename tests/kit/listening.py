@@ -94,7 +94,7 @@ class StreamClient:
             return (await self._reader.readexactly(size + 2))[:-2]
 
     async def frames(self) -> AsyncIterator[str]:
-        """What stands between two blank lines, until the stream ends in order."""
+        """Yield the text between two blank lines, until the stream ends in order."""
         text = ""
         while chunk := await self._chunk():
             text += chunk.decode()

@@ -1,8 +1,8 @@
 """Calls by name in a network of our own, whose name server is far away, dead for some names, and lies.
 
 Runs as a process in new namespaces (`test_egress_name_server.py`) and prints what it saw as JSON. A name
-tells what its look-up meets: `far…` is answered after 20 ms, `dead…` never, `lying…` by turns with an inner
-address and with the one that plays a public address.
+tells what its look-up meets: `far…` is answered after 20 ms, `dead…` never, `lying…` alternately with an
+inner address and with the one that plays a public address.
 """
 
 import asyncio
@@ -67,7 +67,7 @@ def _question(query: bytes) -> tuple[str, int]:
 
 
 async def call(egress: Egress, url: str, tenant_id: str, connect_timeout_s: float = 5) -> float:
-    """The seconds that a call took, in the name of a tenant."""
+    """Make a call on behalf of a tenant; return the seconds it took."""
     current_request.set(SimpleNamespace(principal=SimpleNamespace(tenant_id=tenant_id), has_effects=False))
     started = time.perf_counter()
     async with egress.request("GET", url, timeout_s=10, connect_timeout_s=connect_timeout_s) as response:
@@ -76,7 +76,7 @@ async def call(egress: Egress, url: str, tenant_id: str, connect_timeout_s: floa
 
 
 async def call_dead(egress: Egress, port: int, number: int) -> bool:
-    """Whether a call to a name that is never answered ended in time, as what it is."""
+    """Return whether a call to a name that is never answered ended in time, with the right error."""
     started = time.perf_counter()
     try:
         await call(egress, f"http://dead{number}.test:{port}/", "ten_noisy", connect_timeout_s=2)

@@ -47,7 +47,7 @@ async def store(ctx: Context, name: str, size: int = 0) -> File:
 
 
 class Gate:
-    """Where a handler waits until the test lets it go on."""
+    """A handler waits here until the test lets it continue."""
 
     def __init__(self) -> None:
         self.entered = asyncio.Event()

@@ -1,4 +1,4 @@
-"""Somebody else at the same database, who makes a transaction of the product deadlock with his own."""
+"""A rival transaction that deadlocks with one of the product."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -12,9 +12,9 @@ _WAITS = """SELECT count(*) FROM pg_stat_activity
 
 
 class Rival:
-    """He holds one row, and asks for another once somebody waits for his: then one of the two must give way.
+    """Holds one row, and locks another once a transaction of the product waits for the first: a deadlock.
 
-    He is patient, so that it is never him: PostgreSQL ends the one whose patience is over first.
+    PostgreSQL ends the transaction whose `deadlock_timeout` is over first, and that of the rival is long.
     """
 
     def __init__(self, connection: asyncpg.Connection, look: asyncpg.Connection) -> None:
@@ -26,7 +26,7 @@ class Rival:
         await self._lock(table, id)
 
     async def collide(self, table: str, id: str) -> None:
-        """Take what the waiting one holds; returns when that one was rolled back, and lets everything go."""
+        """Lock the row that the waiting transaction holds; return once that was rolled back."""
         async with asyncio.timeout(PATIENCE_S):
             while not await self._look.fetchval(_WAITS):
                 await asyncio.sleep(0.01)

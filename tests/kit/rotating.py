@@ -23,7 +23,7 @@ PACE = RotationTiming(learn_s=0.6, settle_s=1.0)
 
 
 class Order(msgspec.Struct):
-    """`what` is `key` or `root`; it is killed after so many seconds, or by its failpoints, or not at all."""
+    """`what` is `key` or `root`; it is killed after `kill_after_s`, by a failpoint, or not at all."""
 
     what: str
     data_dir: str

@@ -174,7 +174,7 @@ MAKERS: dict[tuple[str, str], Maker] = {
 
 
 def secret_of(record: Record) -> Sealed:
-    """The record's sealed value; where there are several such fields, each has the same secret here."""
+    """Return the record's sealed value; all sealed fields of a record have the same secret here."""
     field, *_ = type(record).__shape__.sealed
     found = getattr(record, field)
     assert isinstance(found, Sealed)
@@ -182,7 +182,7 @@ def secret_of(record: Record) -> Sealed:
 
 
 def sealed_values(record: Record) -> int:
-    """How many values of a record are sealed."""
+    """Return the number of sealed values of a record."""
     return sum(getattr(record, field) is not None for field in type(record).__shape__.sealed)
 
 
@@ -200,7 +200,7 @@ async def plant(people: People, secret_for: Callable[[str], str]) -> list[tuple[
 
 
 async def reread(people: People, record: Record) -> str:
-    """The secret as the data layer gives it now."""
+    """Return the secret as the data layer reads it now."""
     async with people.context() as ctx:
         found = await ctx.system("test").get(type(record), record.id)
         assert found is not None

@@ -111,7 +111,7 @@ class Client:
         self._exactly(2)
 
     def is_closed(self):
-        """Whether nothing but the end comes; waits for it."""
+        """Wait for the end of the connection; return whether nothing else came."""
         try:
             return self._read == b"" and self.socket.recv(1) == b""
         except ConnectionError:
@@ -144,7 +144,7 @@ class Served:
 
 
 @contextlib.contextmanager
-def served(app, **limits):
+def serve_app(app, **limits):
     """The application behind a server that sweeps fifty times a second of real time over held time."""
     clock = SweepClock()
     known = {}

@@ -62,7 +62,7 @@ def test_what_is_not_known_is_null(tmp_path: Path, text: str | None) -> None:
 
 
 def test_the_build_writes_it_into_the_package() -> None:
-    """As the build backend does around setuptools; an image names the commit, for it has no checkout."""
+    """The build backend does the same around setuptools; an image has no checkout, so it names the commit."""
     program = (
         "import sys; sys.path.insert(0, 'packaging'); import console_build as build\n"
         "with build._commit_file(): print(build.COMMIT.read_text().strip())\n"

@@ -1,4 +1,4 @@
-"""What is remembered of configurations: under one stamp, for a while, and not without end."""
+"""Tests of the config cache: valid for one version, for a while, and bounded."""
 
 import pytest
 

@@ -43,7 +43,7 @@ async def box(door) -> Box:
 @pytest.fixture
 def look(door):
     async def count() -> tuple[int, int, list[int]]:
-        """How many boxes and lids there are, and how large the boxes are."""
+        """Return the number of boxes and lids, and the sizes of the boxes."""
         _, db = door(reads_outside_transaction=True)
         boxes = await db.all(Box, order_by=("name",))
         return len(boxes), await db.count(Lid), [found.size for found in boxes]
@@ -64,7 +64,7 @@ async def test_all_of_them_are_stored(door, box, look) -> None:
 
 @only_postgresql
 async def test_rows_are_held_in_the_order_of_the_writes(door, box) -> None:
-    """Whoever does the same step by step would wait for this one, and this one for him, for ever."""
+    """Otherwise a transaction that writes step by step would deadlock with this one."""
     unit, db = door()
     lid = await db.insert(Lid(box_id=box.id))
     await unit.commit()

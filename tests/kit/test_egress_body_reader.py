@@ -14,7 +14,7 @@ CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 END = b"0\r\n\r\n"
 
 
-def telling(*pauses_s: float, end: bytes = END):
+def answer_with_pauses(*pauses_s: float, end: bytes = END):
     """Says a number after each pause."""
 
     async def answer(writer):
@@ -35,39 +35,43 @@ def numbers(count: int) -> bytes:
     return b"".join(b"%02d " % number for number in range(count))
 
 
-async def heard(egress: Egress, url: str, *, nap_s: float) -> list[bytes]:
+async def read_pieces(egress: Egress, url: str, *, nap_s: float) -> list[bytes]:
     async with egress.request("GET", url, timeout_s=30) as response:
         response.nap_s = nap_s
         return [piece async for piece in response.iter_bytes()]
 
 
 async def test_many_small_pieces_wake_a_napping_reader_seldom():
-    async with listening(telling(*[0.002] * 50)) as server, Egress(LOOPBACK) as egress:
-        pieces = await heard(egress, server.url, nap_s=0.05)
+    async with listening(answer_with_pauses(*[0.002] * 50)) as server, Egress(LOOPBACK) as egress:
+        pieces = await read_pieces(egress, server.url, nap_s=0.05)
     assert b"".join(pieces) == numbers(50)
     assert len(pieces) < 25
 
 
 async def test_pieces_that_come_slowly_are_not_kept():
-    async with listening(telling(0, 0.06, 0.06, 0.06)) as server, Egress(LOOPBACK) as egress:
-        assert await heard(egress, server.url, nap_s=0.01) == [b"00 ", b"01 ", b"02 ", b"03 "]
+    async with listening(answer_with_pauses(0, 0.06, 0.06, 0.06)) as server, Egress(LOOPBACK) as egress:
+        assert await read_pieces(egress, server.url, nap_s=0.01) == [b"00 ", b"01 ", b"02 ", b"03 "]
 
 
 async def test_the_end_of_a_body_ends_the_nap():
-    async with listening(telling(0, 0.01)) as server, Egress(LOOPBACK) as egress, asyncio.timeout(5):
-        pieces = await heard(egress, server.url, nap_s=0.05)
+    async with (
+        listening(answer_with_pauses(0, 0.01)) as server,
+        Egress(LOOPBACK) as egress,
+        asyncio.timeout(5),
+    ):
+        pieces = await read_pieces(egress, server.url, nap_s=0.05)
         assert b"".join(pieces) == numbers(2)
 
 
 async def test_a_connection_is_fit_for_the_next_call_after_a_nap():
     async with (
-        listening(telling(0, *[0.001] * 20)) as server,
+        listening(answer_with_pauses(0, *[0.001] * 20)) as server,
         Egress(LOOPBACK) as egress,
         asyncio.timeout(10),
     ):
         server.hangs_up = False
         for _ in range(10):
-            assert b"".join(await heard(egress, server.url, nap_s=0.004)) == numbers(21)
+            assert b"".join(await read_pieces(egress, server.url, nap_s=0.004)) == numbers(21)
         assert server.connections == 1
 
 
@@ -79,7 +83,7 @@ async def test_what_came_before_a_connection_broke_is_heard_first():
             said.extend(piece)
 
     async with (
-        listening(telling(0, 0.005, 0.005, end=b"")) as server,
+        listening(answer_with_pauses(0, 0.005, 0.005, end=b"")) as server,
         Egress(LOOPBACK) as egress,
         egress.request("GET", server.url, timeout_s=30) as response,
     ):
@@ -119,13 +123,13 @@ def test_it_is_the_same_on_an_encrypted_connection_and_on_either_event_loop(make
 
     async def call_again_and_again() -> int:
         async with (
-            listening(telling(0, *[0.001] * 30), "127.0.0.2", tls=server_tls) as server,
+            listening(answer_with_pauses(0, *[0.001] * 30), "127.0.0.2", tls=server_tls) as server,
             Egress(["127.0.0.2"], ca_bundle=trusted) as egress,
             asyncio.timeout(20),
         ):
             server.hangs_up = False
             for _ in range(10):
-                pieces = await heard(egress, f"https://127.0.0.2:{server.port}/", nap_s=0.008)
+                pieces = await read_pieces(egress, f"https://127.0.0.2:{server.port}/", nap_s=0.008)
                 assert b"".join(pieces) == numbers(31)
             return server.connections
 

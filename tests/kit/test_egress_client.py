@@ -21,7 +21,7 @@ async def call(egress, url, method="GET", **options):
 
 
 @pytest.fixture
-async def closed():
+async def closed_egress():
     """An egress with nothing allowed, and the loopback listener it must never reach."""
     async with Egress() as egress, listening() as trap:
         yield egress, trap
@@ -85,15 +85,15 @@ async def test_a_large_body_goes_out_whole():
 
 
 @pytest.mark.parametrize("host", REFUSED_HOSTS)
-async def test_no_spelling_of_an_inner_address_is_ever_connected_to(closed, host):
-    egress, trap = closed
+async def test_no_spelling_of_an_inner_address_is_ever_connected_to(closed_egress, host):
+    egress, trap = closed_egress
     for scheme in ("http", "https"):
         with pytest.raises(EgressRefused):
             await call(egress, f"{scheme}://{host}:{trap.port}/")
 
 
-async def test_the_machines_own_name_is_refused(closed, monkeypatch):
-    egress, trap = closed
+async def test_the_machines_own_name_is_refused(closed_egress, monkeypatch):
+    egress, trap = closed_egress
     resolver = ScriptedResolver(["8.8.8.8"])
     monkeypatch.setattr("retinue.kit.egress.policy.is_own", lambda address: str(address) == "8.8.8.8")
     async with Egress(resolver=resolver) as strict:
@@ -240,9 +240,9 @@ async def test_a_full_backlog_ends_with_the_connect_timeout():
 
 
 @pytest.mark.parametrize("method", ["CONNECT", "TRACE", "get", "GET / HTTP/1.1\r\nX: y\r\n\r\n", ""])
-async def test_other_methods_are_refused(closed, method):
+async def test_other_methods_are_refused(closed_egress, method):
     with pytest.raises(EgressRefused):
-        await call(closed[0], "http://example.com/", method)
+        await call(closed_egress[0], "http://example.com/", method)
 
 
 async def test_headers_are_checked_before_anything_is_resolved():

@@ -54,11 +54,11 @@ async def resolve_as(tenant_id, resolver, host):
     return await resolver.resolve(host)
 
 
-def resolving(tenant_id, resolver, *hosts):
+def start_lookups(tenant_id, resolver, *hosts):
     return [asyncio.create_task(resolve_as(tenant_id, resolver, host)) for host in hosts]
 
 
-async def asked(names, count):
+async def wait_for_questions(names, count):
     async with asyncio.timeout(5):
         while len(names.asked) < count:
             await asyncio.sleep(0.001)
@@ -118,10 +118,10 @@ async def test_a_look_up_is_forgotten_when_its_address_takes_no_connection(names
 
 async def test_names_that_hang_end_in_time_and_delay_no_other_tenant(names):
     resolver = names.resolver()
-    hanging = resolving("ten_a", resolver, *(f"slow{number}.example" for number in range(100)))
-    await asked(names, limits.MAX_LOOKUPS_PER_TENANT)
+    hanging = start_lookups("ten_a", resolver, *(f"slow{number}.example" for number in range(100)))
+    await wait_for_questions(names, limits.MAX_LOOKUPS_PER_TENANT)
     async with asyncio.timeout(5):
-        assert await asyncio.gather(*resolving("ten_b", resolver, "api.example")) == [("127.0.0.2",)]
+        assert await asyncio.gather(*start_lookups("ten_b", resolver, "api.example")) == [("127.0.0.2",)]
     assert len(names.asked) == limits.MAX_LOOKUPS_PER_TENANT + 1
     async with Egress(OPEN, resolver=resolver) as egress:
         with pytest.raises(EgressTimeout, match="resolved in time"):
@@ -131,17 +131,17 @@ async def test_names_that_hang_end_in_time_and_delay_no_other_tenant(names):
     await asyncio.gather(*hanging, return_exceptions=True)
     # Nobody waits for the queued ones any more, so they are never asked for.
     names.released.set()
-    await asyncio.gather(*resolving("ten_a", resolver, "other.example"))
+    await asyncio.gather(*start_lookups("ten_a", resolver, "other.example"))
     assert len(names.asked) == limits.MAX_LOOKUPS_PER_TENANT + 2
 
 
 async def test_a_name_that_one_tenant_queued_is_looked_up_for_the_next_who_asks(names):
     resolver = names.resolver()
     hosts = [f"slow{number}.example" for number in range(limits.MAX_LOOKUPS_PER_TENANT)]
-    hanging = resolving("ten_a", resolver, *hosts, "api.example")
-    await asked(names, len(hosts))
+    hanging = start_lookups("ten_a", resolver, *hosts, "api.example")
+    await wait_for_questions(names, len(hosts))
     async with asyncio.timeout(5):
-        assert await asyncio.gather(*resolving("ten_b", resolver, "api.example")) == [("127.0.0.2",)]
+        assert await asyncio.gather(*start_lookups("ten_b", resolver, "api.example")) == [("127.0.0.2",)]
         assert await hanging[-1] == ("127.0.0.2",)
     names.released.set()
     await asyncio.gather(*hanging)
@@ -150,13 +150,13 @@ async def test_a_name_that_one_tenant_queued_is_looked_up_for_the_next_who_asks(
 
 async def test_names_that_hang_do_not_delay_the_tenants_own_names_that_were_resolved_before(names):
     resolver = names.resolver()
-    await asyncio.gather(*resolving("ten_a", resolver, "api.example"))
+    await asyncio.gather(*start_lookups("ten_a", resolver, "api.example"))
     slow_hosts = [f"slow{number}.example" for number in range(20)]
-    hanging = resolving("ten_a", resolver, *slow_hosts, "other.example")
-    await asked(names, 1 + limits.MAX_LOOKUPS_PER_TENANT)
+    hanging = start_lookups("ten_a", resolver, *slow_hosts, "other.example")
+    await wait_for_questions(names, 1 + limits.MAX_LOOKUPS_PER_TENANT)
     names.now = 60.0
     async with asyncio.timeout(5):
-        assert await asyncio.gather(*resolving("ten_a", resolver, "api.example")) == [("127.0.0.2",)]
+        assert await asyncio.gather(*start_lookups("ten_a", resolver, "api.example")) == [("127.0.0.2",)]
     assert not hanging[-1].done()
     assert len(names.asked) == 2 + limits.MAX_LOOKUPS_PER_TENANT
     names.released.set()
@@ -166,9 +166,9 @@ async def test_names_that_hang_do_not_delay_the_tenants_own_names_that_were_reso
 async def test_when_all_threads_hang_the_next_free_one_goes_to_the_tenant_with_the_fewest(names, monkeypatch):
     monkeypatch.setattr(limits, "MAX_LOOKUPS", 4)
     resolver = names.resolver()
-    hanging = resolving("ten_a", resolver, *(f"slow{number}.example" for number in range(8)))
-    await asked(names, 4)
-    quick = resolving("ten_b", resolver, "api.example")
+    hanging = start_lookups("ten_a", resolver, *(f"slow{number}.example" for number in range(8)))
+    await wait_for_questions(names, 4)
+    quick = start_lookups("ten_b", resolver, "api.example")
     await asyncio.sleep(0)
     assert len(names.asked) == 4
     names.released.set()
@@ -180,8 +180,8 @@ async def test_threads_end_with_their_look_ups(names):
     def threads():
         return [thread for thread in threading.enumerate() if thread.name == "look-up slowest.example"]
 
-    hanging = resolving("ten_a", names.resolver(), "slowest.example")
-    await asked(names, 1)
+    hanging = start_lookups("ten_a", names.resolver(), "slowest.example")
+    await wait_for_questions(names, 1)
     assert len(threads()) == 1
     names.released.set()
     await asyncio.gather(*hanging)
@@ -194,7 +194,7 @@ async def test_a_look_up_waits_while_no_thread_can_be_started(names, monkeypatch
     resolver = names.resolver()
     with monkeypatch.context() as patched:
         patched.setattr(threading.Thread, "start", lambda _thread: (_ for _ in ()).throw(RuntimeError))
-        waiting = resolving("ten_a", resolver, "api.example")
+        waiting = start_lookups("ten_a", resolver, "api.example")
         await asyncio.sleep(0)
         assert names.asked == []
     assert await resolver.resolve("other.example") == ("127.0.0.3",)

@@ -18,7 +18,7 @@ from tests.kit.proxy_server import proxying
 OPEN = ("127.0.0.2/32",)
 
 
-def proxied(proxy, resolver=None, allow=OPEN, **options):
+def egress_through(proxy, resolver=None, allow=OPEN, **options):
     settings = Settings(
         https_proxy=Secret(proxy.url),
         http_proxy=Secret(proxy.url),
@@ -40,7 +40,7 @@ async def test_the_proxy_is_told_the_checked_address_and_the_server_the_name(tmp
         proxying() as proxy,
         listening(address="127.0.0.2", tls=server_tls) as secure,
         listening(address="127.0.0.2") as plain,
-        proxied(proxy, resolver, ca_bundle=trusted) as egress,
+        egress_through(proxy, resolver, ca_bundle=trusted) as egress,
     ):
         for _ in range(3):
             assert await call(egress, f"https://api.example:{secure.port}/") == (200, b"ok")
@@ -56,7 +56,7 @@ async def test_the_proxy_is_told_the_checked_address_and_the_server_the_name(tmp
 
 @pytest.mark.parametrize("address", PRIVATE_ADDRESSES)
 async def test_a_name_with_a_private_address_is_refused_here(address):
-    async with proxying() as proxy, proxied(proxy, ScriptedResolver(["8.8.8.8", address])) as egress:
+    async with proxying() as proxy, egress_through(proxy, ScriptedResolver(["8.8.8.8", address])) as egress:
         for scheme in ("http", "https"):
             with pytest.raises(EgressRefused):
                 await call(egress, f"{scheme}://inner.example:8443/")
@@ -65,7 +65,11 @@ async def test_a_name_with_a_private_address_is_refused_here(address):
 
 @pytest.mark.parametrize("resolves", [False, True])
 async def test_no_spelling_of_an_inner_address_reaches_the_proxy(resolves):
-    async with proxying() as proxy, listening() as canary, proxied(proxy, proxy_resolves=resolves) as egress:
+    async with (
+        proxying() as proxy,
+        listening() as canary,
+        egress_through(proxy, proxy_resolves=resolves) as egress,
+    ):
         for host in REFUSED_HOSTS:
             for scheme in ("http", "https"):
                 with pytest.raises(EgressRefused):
@@ -79,7 +83,7 @@ async def test_a_name_that_turns_to_loopback_does_not_reach_it_through_the_proxy
         proxying() as proxy,
         listening(reply(Connection="close"), "127.0.0.2") as server,
         listening(port=server.port) as canary,
-        proxied(proxy, resolver) as egress,
+        egress_through(proxy, resolver) as egress,
     ):
         refused = 0
         for _ in range(40):
@@ -94,7 +98,7 @@ async def test_a_name_that_turns_to_loopback_does_not_reach_it_through_the_proxy
 async def test_a_redirect_to_an_inner_address_is_refused_behind_a_proxy():
     async with proxying() as proxy, listening() as canary:
         answer = reply(status=302, Location=f"http://127.0.0.1:{canary.port}/")
-        async with listening(answer, "127.0.0.2") as server, proxied(proxy) as egress:
+        async with listening(answer, "127.0.0.2") as server, egress_through(proxy) as egress:
             with pytest.raises(EgressRefused):
                 await call(egress, server.url, follow_redirects=3)
         assert canary.connections == 0
@@ -105,7 +109,7 @@ async def test_a_proxy_that_resolves_gets_names_and_nothing_is_looked_up_here():
     async with (
         proxying() as proxy,
         listening(address="127.0.0.2") as server,
-        proxied(proxy, resolver, proxy_resolves=True) as egress,
+        egress_through(proxy, resolver, proxy_resolves=True) as egress,
     ):
         assert await call(egress, f"http://api.example:{server.port}/") == (200, b"ok")
         proxy.refused = {"8.8.8.8:80"}
@@ -120,7 +124,7 @@ async def test_the_next_checked_address_is_tried_if_the_proxy_cannot_reach_one()
     async with (
         proxying() as proxy,
         listening(address="127.0.0.2") as server,
-        proxied(proxy, resolver, allow=("127.0.0.2", "::1")) as egress,
+        egress_through(proxy, resolver, allow=("127.0.0.2", "::1")) as egress,
     ):
         proxy.refused = {f"[::1]:{server.port}"}
         assert await call(egress, f"http://dual.example:{server.port}/") == (200, b"ok")
@@ -153,7 +157,7 @@ async def test_credentials_of_the_proxy_go_to_the_proxy_alone():
     ],
 )
 async def test_a_proxy_that_opens_no_tunnel_is_a_network_error(answer):
-    async with proxying(answer) as proxy, proxied(proxy, ScriptedResolver(["127.0.0.2"])) as egress:
+    async with proxying(answer) as proxy, egress_through(proxy, ScriptedResolver(["127.0.0.2"])) as egress:
         with pytest.raises(EgressFailed) as caught:
             await call(egress, "http://api.example/")
         assert (str(caught.value), caught.value.code) == (
@@ -164,7 +168,7 @@ async def test_a_proxy_that_opens_no_tunnel_is_a_network_error(answer):
 
 async def test_a_proxy_that_says_nothing_ends_with_the_connect_timeout():
     resolver = ScriptedResolver(["127.0.0.2"])
-    async with proxying(b"HTTP/1.1 200") as proxy, proxied(proxy, resolver) as egress:
+    async with proxying(b"HTTP/1.1 200") as proxy, egress_through(proxy, resolver) as egress:
         with pytest.raises(EgressTimeout):
             await call(egress, "http://api.example/", connect_timeout_s=0.1)
 
@@ -180,7 +184,7 @@ async def test_a_proxy_may_be_private_and_have_a_name():
 
 async def test_loopback_and_exceptions_are_called_directly():
     async with proxying() as proxy, listening() as local, listening(address="127.0.0.2") as server:
-        async with proxied(proxy, allow=LOOPBACK, no_proxy=("127.0.0.2",)) as egress:
+        async with egress_through(proxy, allow=LOOPBACK, no_proxy=("127.0.0.2",)) as egress:
             for url in (local.url, server.url, f"http://localhost:{local.port}"):
                 assert await call(egress, url) == (200, b"ok")
         assert proxy.heads == []

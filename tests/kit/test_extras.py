@@ -11,7 +11,7 @@ from retinue.kit.extras import EXTRAS, Extra, ExtraName, is_installed, require_e
 
 @pytest.fixture
 def without_local(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """As if one package of the extra were missing."""
+    """Pretends that a package of the extra is missing."""
     changed: dict[ExtraName, Extra] = {**EXTRAS, "local": Extra("Models", ("json", "no_such_module_here"))}
     monkeypatch.setattr(extras, "EXTRAS", changed)
     is_installed.cache_clear()

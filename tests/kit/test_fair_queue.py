@@ -35,38 +35,38 @@ class Line:
         return self.served
 
 
-def of(tenant: str, kind: CallerClass = "member", caller: str = "") -> QueuedCaller:
+def make_caller(tenant: str, kind: CallerClass = "member", caller: str = "") -> QueuedCaller:
     return QueuedCaller(tenant, kind, caller)
 
 
 async def test_tenants_take_turns() -> None:
     line = Line(FairQueue(1, max_waiting=10))
-    [leave] = await line.occupied(of("busy"))
+    [leave] = await line.occupied(make_caller("busy"))
     for number in range(3):
-        await line.join(f"busy {number}", of("busy"))
-    await line.join("other", of("other"))
-    await line.join("third", of("third"))
+        await line.join(f"busy {number}", make_caller("busy"))
+    await line.join("other", make_caller("other"))
+    await line.join("third", make_caller("third"))
     leave()
     assert await line.empty() == ["busy 0", "other", "third", "busy 1", "busy 2"]
 
 
 async def test_kinds_of_callers_take_turns_inside_a_tenant_and_so_do_callers() -> None:
     line = Line(FairQueue(1, max_waiting=10))
-    [leave] = await line.occupied(of("acme", "visitor"))
+    [leave] = await line.occupied(make_caller("acme", "visitor"))
     for number in range(3):
-        await line.join(f"flood {number}", of("acme", "visitor", "203.0.113.1"))
-    await line.join("visitor", of("acme", "visitor", "203.0.113.2"))
-    await line.join("member", of("acme"))
-    await line.join("account", of("acme", "service_account"))
+        await line.join(f"flood {number}", make_caller("acme", "visitor", "203.0.113.1"))
+    await line.join("visitor", make_caller("acme", "visitor", "203.0.113.2"))
+    await line.join("member", make_caller("acme"))
+    await line.join("account", make_caller("acme", "service_account"))
     leave()
     assert await line.empty() == ["flood 0", "member", "account", "visitor", "flood 1", "flood 2"]
 
 
 async def test_a_kind_of_callers_never_holds_all_places() -> None:
     line = Line(FairQueue(2, max_waiting=10, max_places_by_class={"job": 1}))
-    [leave] = await line.occupied(of("acme", "job"))
-    await line.join("second job", of("other", "job"))
-    await line.join("member", of("acme"))
+    [leave] = await line.occupied(make_caller("acme", "job"))
+    await line.join("second job", make_caller("other", "job"))
+    await line.join("member", make_caller("acme"))
     await asyncio.sleep(0)
     assert line.served == ["member"]
     leave()
@@ -75,31 +75,31 @@ async def test_a_kind_of_callers_never_holds_all_places() -> None:
 
 async def test_a_full_line_of_one_tenant_refuses_nobody_else() -> None:
     line = Line(FairQueue(1, max_waiting=1))
-    [leave] = await line.occupied(of("acme"))
-    await line.join("waits", of("acme"))
+    [leave] = await line.occupied(make_caller("acme"))
+    await line.join("waits", make_caller("acme"))
     with pytest.raises(QueueFull):
-        await line.queue.enter(of("acme"))
-    await line.join("other", of("other"))
+        await line.queue.enter(make_caller("acme"))
+    await line.join("other", make_caller("other"))
     leave()
     assert await line.empty() == ["waits", "other"]
 
 
 async def test_who_leaves_the_line_frees_it() -> None:
     line = Line(FairQueue(1, max_waiting=1))
-    [leave] = await line.occupied(of("acme"))
-    await line.join("gone", of("acme"))
+    [leave] = await line.occupied(make_caller("acme"))
+    await line.join("gone", make_caller("acme"))
     line.waiting.pop().cancel()
     await asyncio.sleep(0)
-    await line.join("next", of("acme"))
+    await line.join("next", make_caller("acme"))
     leave()
     assert await line.empty() == ["next"]
 
 
 async def test_a_place_granted_at_the_moment_of_cancellation_goes_on() -> None:
     line = Line(FairQueue(1, max_waiting=5))
-    [leave] = await line.occupied(of("a"))
-    await line.join("gone", of("b"))
-    await line.join("next", of("c"))
+    [leave] = await line.occupied(make_caller("a"))
+    await line.join("gone", make_caller("b"))
+    await line.join("next", make_caller("c"))
     leave()
     line.waiting.pop(0).cancel()
     assert await line.empty() == ["next"]
@@ -107,14 +107,14 @@ async def test_a_place_granted_at_the_moment_of_cancellation_goes_on() -> None:
 
 async def test_a_place_released_between_a_cancellation_and_its_notice_is_not_lost() -> None:
     line = Line(FairQueue(1, max_waiting=5))
-    [leave] = await line.occupied(of("a"))
-    await line.join("gone", of("b"))
+    [leave] = await line.occupied(make_caller("a"))
+    await line.join("gone", make_caller("b"))
     gone = line.waiting.pop()
     gone.cancel()
     leave()
     with pytest.raises(asyncio.CancelledError):
         await gone
-    await line.join("next", of("c"))
+    await line.join("next", make_caller("c"))
     assert await line.empty() == ["next"]
 
 

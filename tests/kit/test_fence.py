@@ -17,7 +17,7 @@ other = sa.Table("not_ours", sa.MetaData(), sa.Column("id", sa.Text), sa.Column(
 
 
 def conditions(statement: object) -> int:
-    """How often the compiled statement is narrowed to a tenant."""
+    """Return the number of conditions that narrow the compiled statement to a tenant."""
     sql = str(narrow_to_tenant(statement).compile(dialect=DIALECTS["sqlite"]))
     return sql.count("tenant_id = ?")
 

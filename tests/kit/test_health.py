@@ -1,4 +1,4 @@
-"""Liveness and readiness are different questions; metrics may be for one reader only."""
+"""Tests of liveness, readiness and the metrics endpoint."""
 
 from typing import Any
 

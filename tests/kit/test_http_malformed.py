@@ -1,7 +1,7 @@
 import pytest
 
 from tests.kit.remembering_app import GET, RememberingApp, code_of
-from tests.kit.served import PATIENCE_S, served
+from tests.kit.served import PATIENCE_S, serve_app
 
 POST = b"POST /echo HTTP/1.1\r\nHost: a\r\n"
 CHUNKED = POST + b"Transfer-Encoding: chunked\r\n"
@@ -42,7 +42,7 @@ def application():
 
 def test_what_is_no_clear_request_gets_400_in_our_envelope(application):
     outcomes = {}
-    with served(application) as server:
+    with serve_app(application) as server:
         for name, request in MALFORMED.items():
             application.seen.clear()
             client = server.client().send(request + GET)
@@ -55,7 +55,7 @@ def test_what_is_no_clear_request_gets_400_in_our_envelope(application):
 
 
 def test_a_body_that_breaks_off_is_a_disconnection_for_the_application(application):
-    with served(application) as server:
+    with serve_app(application) as server:
         client = server.client().send(CHUNKED + b"\r\n5\r\nhello\r\n")
         assert application.entered.wait(PATIENCE_S)
         assert client.send(b"zzz\r\n").answer().status == 400
@@ -63,7 +63,7 @@ def test_a_body_that_breaks_off_is_a_disconnection_for_the_application(applicati
 
 
 def test_nonsense_behind_a_request_does_not_spoil_its_answer(application):
-    with served(application) as server:
+    with serve_app(application) as server:
         client = server.client().send(b"GET /hold HTTP/1.1\r\nHost: a\r\n\r\n\x16\x03nonsense")
         server.clock.pass_time(20)
         application.let_go()
@@ -75,7 +75,7 @@ def test_nonsense_behind_a_request_does_not_spoil_its_answer(application):
 def test_an_offered_upgrade_is_declined_and_smuggles_nothing(application):
     smuggled = b"GET /hold HTTP/1.1\r\nHost: a\r\n\r\n"
     upgrade = b"Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nContent-Length: %d\r\n\r\n"
-    with served(application) as server:
+    with serve_app(application) as server:
         client = server.client().send(POST + upgrade % len(smuggled) + smuggled + GET)
         assert client.answer().body == smuggled
         assert client.answer().body == b"hello"
@@ -85,14 +85,14 @@ def test_an_offered_upgrade_is_declined_and_smuggles_nothing(application):
 
 
 def test_a_trailer_does_not_become_a_header(application):
-    with served(application) as server:
+    with serve_app(application) as server:
         sent = CHUNKED + b"\r\n5\r\nhello\r\n0\r\nX-Forwarded-For: 1.2.3.4\r\nHost: b\r\n\r\n"
         assert server.client().send(sent).answer().body == b"hello"
     assert application.seen[0]["headers"] == [(b"host", b"a"), (b"transfer-encoding", b"chunked")]
 
 
 def test_pipelined_requests_are_answered_in_order_up_to_a_limit(application):
-    with served(application, pipelined=2) as server:
+    with serve_app(application, pipelined=2) as server:
         client = server.client().send(
             b"".join(POST + b"Content-Length: 1\r\n\r\n%d" % number for number in range(3))
         )
@@ -105,7 +105,7 @@ def test_pipelined_requests_are_answered_in_order_up_to_a_limit(application):
 
 
 def test_a_client_that_leaves_is_noticed_behind_a_pipelined_request(application):
-    with served(application) as server:
+    with serve_app(application) as server:
         client = server.client().send(b"GET /wait_for_end HTTP/1.1\r\nHost: a\r\n\r\n" + GET)
         assert application.entered.wait(PATIENCE_S)
         client.close()
@@ -114,7 +114,7 @@ def test_a_client_that_leaves_is_noticed_behind_a_pipelined_request(application)
 
 def test_an_early_answer_reaches_a_client_that_is_still_sending(application):
     post = b"POST /refuse HTTP/1.1\r\nHost: a\r\nContent-Length: 20000000\r\n\r\n"
-    with served(application) as server:
+    with serve_app(application) as server:
         client = server.client().send(post + b"a" * 1000)
         assert client.answer().status == 413
         client.send(b"a" * 19_999_000)
@@ -126,14 +126,14 @@ def test_an_early_answer_reaches_a_client_that_is_still_sending(application):
 
 
 def test_a_failing_application_is_answered_in_our_envelope(application):
-    with served(application) as server:
+    with serve_app(application) as server:
         answer = server.client().send(b"GET /fail HTTP/1.1\r\nHost: a\r\n\r\n").answer()
     assert (answer.status, code_of(answer)) == (500, "internal_error")
     assert b"secret" not in answer.body
 
 
 def test_an_unfinished_answer_ends_with_the_connection(application):
-    with served(application) as server:
+    with serve_app(application) as server:
         client = server.client().send(b"GET /half HTTP/1.1\r\nHost: a\r\n\r\n")
         with pytest.raises(ConnectionError):
             client.answer()

@@ -14,7 +14,7 @@ class Delta(msgspec.Struct):
     delta: str
 
 
-def parsed(raw):
+def parse_events(raw):
     """Events as a browser reads them: lines end in CR, LF or both, a blank line ends an event."""
     events = []
     for block in raw.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n\n"):
@@ -50,7 +50,7 @@ class Peer:
             await asyncio.wait_for(self.arrived.wait(), PATIENCE_S)
 
     def events(self):
-        return parsed(b"".join(message.get("body", b"") for message in self.messages))
+        return parse_events(b"".join(message.get("body", b"") for message in self.messages))
 
     def is_complete(self):
         return bool(self.messages) and self.messages[-1].get("more_body") is False
@@ -80,11 +80,11 @@ class Producer:
             self.closed.set()
 
 
-def started(peer, events, **options):
+def start_stream(peer, events, **options):
     return asyncio.create_task(stream(peer.send, peer.receive, events, headers=[(b"x-a", b"b")], **options))
 
 
-async def ended(task):
+async def wait_for_end(task):
     async with asyncio.timeout(PATIENCE_S):
         return await task
 
@@ -104,7 +104,7 @@ def test_an_event_has_a_name_an_id_and_its_data_on_one_line():
 def test_no_text_can_make_an_event_of_its_own(text):
     pretty = json.dumps({"delta": text}, indent=2).encode()
     for data in (Delta(text), pretty, pretty.replace(b"\n", b"\r\n"), pretty.replace(b"\n", b"\r")):
-        (event,) = parsed(encode(ServerSentEvent("content_delta", data, 1)))
+        (event,) = parse_events(encode(ServerSentEvent("content_delta", data, 1)))
         assert set(event) == {"event", "id", "data"}
         assert event["event"] == "content_delta"
         assert json.loads(event["data"]) == {"delta": text}
@@ -122,7 +122,7 @@ async def test_events_are_sent_as_they_come_and_the_stream_ends():
             yield ServerSentEvent("content_delta", Delta(str(number)), number)
 
     peer = Peer()
-    await ended(started(peer, events()))
+    await wait_for_end(start_stream(peer, events()))
     start, *bodies = peer.messages
     assert start["status"] == 200
     assert dict(start["headers"]) == {
@@ -142,7 +142,7 @@ async def test_a_stream_without_events_is_complete():
         yield
 
     peer = Peer()
-    await ended(started(peer, events()))
+    await wait_for_end(start_stream(peer, events()))
     assert peer.messages[0]["type"] == "http.response.start"
     assert peer.is_complete()
 
@@ -152,7 +152,7 @@ async def test_an_error_before_the_first_byte_is_the_callers():
     for error in (NotFound(), RuntimeError("boom")):
         producer = Producer(then=error)
         with pytest.raises(type(error)):
-            await ended(started(peer, producer()))
+            await wait_for_end(start_stream(peer, producer()))
         assert producer.closed.is_set()
     assert peer.messages == []
 
@@ -162,7 +162,7 @@ async def test_an_error_before_the_first_byte_is_the_callers():
 )
 async def test_an_error_after_the_first_byte_is_the_last_event(error, code):
     peer = Peer()
-    await ended(started(peer, Producer(ServerSentEvent("a", b"{}", 4), then=error)()))
+    await wait_for_end(start_stream(peer, Producer(ServerSentEvent("a", b"{}", 4), then=error)()))
     first, last = peer.events()
     assert (first["event"], last["event"], last["id"]) == ("a", "error", "4")
     assert json.loads(last["data"])["code"] == code
@@ -175,7 +175,9 @@ async def test_a_protocol_with_words_of_its_own_for_an_error_says_it_in_them():
         return ServerSentEvent(None, {"error": {"code": error.code}})
 
     peer = Peer()
-    await ended(started(peer, Producer(ServerSentEvent(None, b"{}"), then=NotFound())(), show_error=told))
+    await wait_for_end(
+        start_stream(peer, Producer(ServerSentEvent(None, b"{}"), then=NotFound())(), show_error=told)
+    )
     sent = b"".join(message.get("body", b"") for message in peer.messages)
     assert sent == b'data: {}\n\ndata: {"error":{"code":"not_found"}}\n\n'
     assert peer.is_complete()
@@ -183,29 +185,29 @@ async def test_a_protocol_with_words_of_its_own_for_an_error_says_it_in_them():
 
 async def test_silence_is_filled_with_pings():
     peer = Peer()
-    task = started(peer, Producer(ServerSentEvent("a", b"{}"))(), heartbeat_s=0.01)
+    task = start_stream(peer, Producer(ServerSentEvent("a", b"{}"))(), heartbeat_s=0.01)
     await peer.has_events(4)
     peer.left.set()
-    await ended(task)
+    await wait_for_end(task)
     sent = [message["body"] for message in peer.messages[1:]]
     assert sent[1:4] == [b": ping\n\n"] * 3
 
 
 async def test_a_producer_that_is_slow_to_begin_does_not_leave_the_client_without_a_sign():
     peer = Peer()
-    task = started(peer, Producer()(), heartbeat_s=0.01)
+    task = start_stream(peer, Producer()(), heartbeat_s=0.01)
     await peer.has_events(1)
     peer.left.set()
-    await ended(task)
+    await wait_for_end(task)
     assert [message["type"] for message in peer.messages[:2]] == ["http.response.start", "http.response.body"]
 
 
 async def test_a_client_that_leaves_ends_the_producer():
     peer, producer = Peer(), Producer(ServerSentEvent("a", b"{}"))
-    task = started(peer, producer())
+    task = start_stream(peer, producer())
     await peer.has_events(1)
     peer.left.set()
-    await ended(task)
+    await wait_for_end(task)
     assert producer.closed.is_set()
     assert not peer.is_complete()
 
@@ -214,21 +216,21 @@ async def test_a_client_that_leaves_ends_a_producer_that_waits_for_room():
     peer = Peer()
     producer = Producer(*[ServerSentEvent("a", bytes(1000).replace(b"\0", b"1"))] * 100)
     peer.reads.clear()
-    task = started(peer, producer(), queue_bytes=10_000)
+    task = start_stream(peer, producer(), queue_bytes=10_000)
     while producer.yielded < 10:
         await asyncio.sleep(0)
     peer.left.set()
-    await ended(task)
+    await wait_for_end(task)
     assert producer.closed.is_set()
 
 
 async def test_a_cancelled_stream_ends_its_producer():
     peer, producer = Peer(), Producer(ServerSentEvent("a", b"{}"))
-    task = started(peer, producer())
+    task = start_stream(peer, producer())
     await peer.has_events(1)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
-        await ended(task)
+        await wait_for_end(task)
     assert producer.closed.is_set()
 
 
@@ -236,7 +238,7 @@ async def test_a_client_that_lags_holds_up_the_producer_and_loses_nothing():
     peer = Peer()
     producer = Producer(*[ServerSentEvent("a", b"1" * 1000, number) for number in range(200)])
     peer.reads.clear()
-    task = started(peer, producer(), queue_bytes=50_000)
+    task = start_stream(peer, producer(), queue_bytes=50_000)
     for _ in range(1000):
         await asyncio.sleep(0)
     assert 45 <= producer.yielded <= 52
@@ -245,14 +247,14 @@ async def test_a_client_that_lags_holds_up_the_producer_and_loses_nothing():
     assert [event["id"] for event in peer.events()] == [str(number) for number in range(200)]
     assert max(len(message.get("body", b"")) for message in peer.messages) < 34_000
     peer.left.set()
-    await ended(task)
+    await wait_for_end(task)
 
 
 async def test_a_client_that_takes_nothing_is_given_up():
     peer = Peer()
     producer = Producer(*[ServerSentEvent("a", b"1" * 1000)] * 100)
     peer.reads.clear()
-    await ended(started(peer, producer(), queue_bytes=10_000, write_timeout_s=0.02))
+    await wait_for_end(start_stream(peer, producer(), queue_bytes=10_000, write_timeout_s=0.02))
     assert producer.closed.is_set()
     assert not peer.is_complete()
 
@@ -274,7 +276,7 @@ async def test_no_task_is_switched_for_a_client_that_keeps_up():
         assert turns == before
 
     counting = asyncio.create_task(count_turns())
-    await ended(started(peer, events()))
+    await wait_for_end(start_stream(peer, events()))
     counting.cancel()
     assert len(peer.events()) == 1000
 
@@ -286,7 +288,7 @@ async def test_the_end_of_a_session_ends_the_stream():
     async def still_allowed():
         return answers.pop(0)
 
-    await ended(started(peer, producer(), still_allowed=still_allowed, check_every_s=0.01))
+    await wait_for_end(start_stream(peer, producer(), still_allowed=still_allowed, check_every_s=0.01))
     last = peer.events()[-1]
     assert (last["event"], last["id"], json.loads(last["data"])["code"]) == ("error", "3", "session_ended")
     assert producer.closed.is_set()
@@ -299,7 +301,7 @@ async def test_a_session_that_cannot_be_checked_has_ended():
         raise OSError("the database is away")
 
     peer = Peer()
-    await ended(started(peer, Producer()(), still_allowed=still_allowed, check_every_s=0.01))
+    await wait_for_end(start_stream(peer, Producer()(), still_allowed=still_allowed, check_every_s=0.01))
     (last,) = peer.events()
     assert json.loads(last["data"])["code"] == "session_ended"
 
@@ -311,18 +313,18 @@ async def test_a_slow_check_does_not_hide_that_the_client_left():
         checking.set()
         await asyncio.Event().wait()
 
-    task = started(peer, Producer()(), still_allowed=still_allowed, check_every_s=0.01)
+    task = start_stream(peer, Producer()(), still_allowed=still_allowed, check_every_s=0.01)
     await asyncio.wait_for(checking.wait(), PATIENCE_S)
     peer.left.set()
-    await ended(task)
+    await wait_for_end(task)
 
 
 async def test_a_shutdown_is_said_to_the_client():
     peer, producer, shutting_down = Peer(), Producer(ServerSentEvent("a", b"{}")), asyncio.Event()
-    task = started(peer, producer(), shutting_down=shutting_down)
+    task = start_stream(peer, producer(), shutting_down=shutting_down)
     await peer.has_events(1)
     shutting_down.set()
-    await ended(task)
+    await wait_for_end(task)
     assert json.loads(peer.events()[-1]["data"])["code"] == "server_shutdown"
     assert producer.closed.is_set()
     assert peer.is_complete()
@@ -340,8 +342,8 @@ async def test_a_producer_that_fails_while_it_is_closed_is_logged_and_harmless(m
             raise RuntimeError("cannot close")
 
     peer = Peer()
-    task = started(peer, events())
+    task = start_stream(peer, events())
     await peer.has_events(1)
     peer.left.set()
-    await ended(task)
+    await wait_for_end(task)
     assert logged == ["stream_not_stopped"]

@@ -3,7 +3,7 @@ import random
 import threading
 
 from retinue.kit.http.sse import ServerSentEvent, stream
-from tests.kit.served import PATIENCE_S, served
+from tests.kit.served import PATIENCE_S, serve_app
 
 
 class StreamingApp:
@@ -41,7 +41,7 @@ def test_clients_that_drop_at_any_byte_leave_nothing_running():
     app = StreamingApp()
     app.expected = 60
     chance = random.Random(4)
-    with served(app, connections_per_peer=1000) as server:
+    with serve_app(app, connections_per_peer=1000) as server:
         clients = [server.client().send(b"GET /slow HTTP/1.1\r\nHost: a\r\n\r\n") for _ in range(60)]
         for client in clients:
             client.socket.recv(chance.randrange(1, 2000))
@@ -54,7 +54,7 @@ def test_clients_that_never_read_are_cut_off_while_others_are_served():
     app = StreamingApp()
     app.expected = 10
     request = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
-    with served(app) as server:
+    with serve_app(app) as server:
         clients = [server.client(receive_buffer=4096).send(request) for _ in range(10)]
         for client in clients:
             client.socket.recv(100)

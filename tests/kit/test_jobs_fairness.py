@@ -10,7 +10,9 @@ from tests.kit import workshop as here
 from tests.kit.workshop import Workshop
 
 
-def waiting(tenant_id: str, name: str, priority: int = 0, run_at: float = 0, lane: str = "") -> ClaimedJob:
+def waiting_job(
+    tenant_id: str, name: str, priority: int = 0, run_at: float = 0, lane: str = ""
+) -> ClaimedJob:
     return ClaimedJob(
         tenant_id=tenant_id,
         id=name,
@@ -37,31 +39,39 @@ def chosen(candidates, *, at_once=100, per_lane=None, running=(), most=100):
 
 
 def test_tenants_take_turns():
-    candidates = [waiting("a", f"a{number}") for number in range(5)] + [
-        waiting("b", "b0"),
-        waiting("b", "b1"),
+    candidates = [waiting_job("a", f"a{number}") for number in range(5)] + [
+        waiting_job("b", "b0"),
+        waiting_job("b", "b1"),
     ]
     assert chosen(candidates, at_once=5) == ["a0", "b0", "a1", "b1", "a2"]
     assert chosen(candidates, at_once=5, most=3) == ["a0", "b0", "a1"]
 
 
 def test_priority_and_age_decide_within_a_tenant():
-    candidates = [waiting("a", "late", 0, 2), waiting("a", "low", 1, 0), waiting("a", "early", 0, 1)]
+    candidates = [
+        waiting_job("a", "late", 0, 2),
+        waiting_job("a", "low", 1, 0),
+        waiting_job("a", "early", 0, 1),
+    ]
     assert chosen(candidates) == ["early", "late", "low"]
 
 
 def test_nobody_gets_more_than_the_share():
-    candidates = [waiting("a", f"a{number}") for number in range(5)] + [waiting("b", "b0")]
-    held = [waiting("a", f"held{number}") for number in range(8)]
+    candidates = [waiting_job("a", f"a{number}") for number in range(5)] + [waiting_job("b", "b0")]
+    held = [waiting_job("a", f"held{number}") for number in range(8)]
     assert chosen(candidates, at_once=10, running=held) == ["a0", "b0"]
 
 
 def test_a_full_lane_leaves_the_places_to_the_tenants_other_lanes():
-    slow = [waiting("a", f"slow{number}", lane="slow") for number in range(5)]
-    candidates = [*slow, waiting("a", "quick", run_at=9, lane="quick"), waiting("a", "free", run_at=9)]
+    slow = [waiting_job("a", f"slow{number}", lane="slow") for number in range(5)]
+    candidates = [
+        *slow,
+        waiting_job("a", "quick", run_at=9, lane="quick"),
+        waiting_job("a", "free", run_at=9),
+    ]
     assert chosen(candidates, per_lane=2) == ["slow0", "slow1", "quick", "free"]
     assert chosen(candidates, per_lane=2, running=slow[3:]) == ["quick", "free"]
-    assert chosen([waiting("b", "same name", lane="slow")], per_lane=2, running=slow[3:]) == ["same name"]
+    assert chosen([waiting_job("b", "same name", lane="slow")], per_lane=2, running=slow[3:]) == ["same name"]
 
 
 @pytest.mark.parametrize(("at_once", "share"), [(1, 1), (2, 2), (10, 9), (20, 18)])

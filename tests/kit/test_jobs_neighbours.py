@@ -1,4 +1,4 @@
-"""Whether a worker is surely gone is decided on the same machine only, and never by guessing."""
+"""Tests of dead workers: only those of the same machine are known to be gone."""
 
 import os
 import subprocess

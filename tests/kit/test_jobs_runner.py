@@ -221,7 +221,7 @@ async def test_a_lease_is_held_while_its_job_runs(workshop: Workshop):
 
 
 async def test_a_claim_that_never_reached_its_worker_runs_out(workshop: Workshop):
-    """As when the connection breaks during the commit: the row says running, and nobody runs it."""
+    """The connection broke during the commit of the claim: the row says running, and nobody runs it."""
     gate = here.gates["gate"]
     runner = workshop.runner()
     await runner.start()

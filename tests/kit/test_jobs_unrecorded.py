@@ -1,4 +1,4 @@
-"""What was done and is not recorded yet: a fault repeats it, so it is little, and nobody takes it over."""
+"""Tests of outcomes that are not recorded yet: few, since a fault repeats them, and never taken over."""
 
 import asyncio
 from typing import Any
@@ -95,7 +95,7 @@ async def test_after_an_outage_every_worker_renews_its_leases_before_others_take
 
 
 async def test_draining_records_what_a_lane_is_ahead(live: Workshop, monkeypatch):
-    """Where recording is slow, a quick lane has claimed more jobs than it may be ahead."""
+    """Recording is slow here, so the lane has claimed more jobs than it may be ahead."""
     is_recorded = OutcomeRecorder.recorded
 
     def took_long(self: OutcomeRecorder, outcomes: list[Any], _began: float) -> None:

@@ -66,7 +66,7 @@ costs = st.sampled_from([0, 1, 1, 1, 1, 2, 2, 5, 10])
 sequences = st.lists(st.tuples(pauses, costs), min_size=20, max_size=60)
 
 
-def held():
+def early_clock():
     """A clock early in a millisecond, so that its own steps never reach the next one."""
     return ManualClock(1_800_000_000.0001)
 
@@ -74,7 +74,7 @@ def held():
 @settings(max_examples=40, deadline=None)
 @given(plan=plans, burst=st.booleans(), sequence=sequences)
 def test_every_decision_is_that_of_the_reference(plan, burst, sequence):
-    clock, now = held(), 1_800_000_000_000
+    clock, now = early_clock(), 1_800_000_000_000
     store, reference = MemoryStore(clock), Reference(plan, burst)
     limits = (plan.requests_per_minute, plan.requests_per_hour, plan.requests_per_day)
     for pause, cost in sequence:
@@ -96,7 +96,7 @@ def test_every_decision_is_that_of_the_reference(plan, burst, sequence):
 @settings(max_examples=40, deadline=None)
 @given(limit=st.integers(1, 30), sequence=sequences)
 def test_no_rolling_minute_exceeds_the_limit_and_no_cost_is_held_a_bucket_too_long(limit, sequence):
-    clock, now = held(), 0
+    clock, now = early_clock(), 0
     store, log = MemoryStore(clock), []
     for pause, cost in sequence:
         clock.advance(pause / 1000)
@@ -111,7 +111,7 @@ def test_no_rolling_minute_exceeds_the_limit_and_no_cost_is_held_a_bucket_too_lo
 @settings(max_examples=40, deadline=None)
 @given(plan=plans, burst=st.booleans(), sequence=sequences)
 def test_waiting_as_told_is_enough_unless_the_cost_can_never_fit(plan, burst, sequence):
-    clock = held()
+    clock = early_clock()
     store = MemoryStore(clock)
     for pause, cost in sequence:
         clock.advance(pause / 1000)
@@ -129,7 +129,7 @@ def hits(store, count, cost=1, limits=FREE):
 
 
 def test_with_burst_a_free_minute_takes_120_and_refuses_the_121st_within_ten_seconds():
-    clock = held()
+    clock = early_clock()
     store = MemoryStore(clock)
     decisions = hits(store, 60)
     clock.advance(5)
@@ -143,7 +143,7 @@ def test_with_burst_a_free_minute_takes_120_and_refuses_the_121st_within_ten_sec
 
 
 def test_a_burst_ends_after_its_seconds_and_the_next_waits_for_usage_below_the_limit():
-    clock = held()
+    clock = early_clock()
     store = MemoryStore(clock)
     assert all(decision.allowed for decision in hits(store, 50))
     clock.advance(20)
@@ -161,7 +161,7 @@ def test_a_burst_ends_after_its_seconds_and_the_next_waits_for_usage_below_the_l
 
 
 def test_a_burst_lasts_its_seconds_to_the_millisecond():
-    clock = held()
+    clock = early_clock()
     store = MemoryStore(clock)
     hits(store, 61)
     clock.advance(9.999)
@@ -171,14 +171,14 @@ def test_a_burst_lasts_its_seconds_to_the_millisecond():
 
 
 def test_refused_calls_cost_nothing_in_any_window():
-    store = MemoryStore(held())
+    store = MemoryStore(early_clock())
     limits = limits_for("free", {"requests_per_hour": 3})
     assert [store.hit("tenant", limits, 10).allowed for _ in range(50)] == [True] * 3 + [False] * 47
     assert store.used("tenant") == WindowUsage(30, 3, 3)
 
 
 def test_a_look_shows_the_headers_and_charges_nothing():
-    clock = held()
+    clock = early_clock()
     store = MemoryStore(clock)
     look = store.hit("tenant", FREE, 0)
     assert (look.allowed, look.limit, look.remaining, look.window) == (True, 60, 60, 60)
@@ -191,7 +191,7 @@ def test_a_look_shows_the_headers_and_charges_nothing():
 
 
 def test_reset_is_when_the_oldest_cost_leaves():
-    clock = held()
+    clock = early_clock()
     store = MemoryStore(clock)
     first = store.hit("tenant", FREE, 1)
     clock.advance(30)
@@ -202,7 +202,7 @@ def test_reset_is_when_the_oldest_cost_leaves():
 
 
 def test_the_hour_is_shown_when_less_of_it_is_left_and_then_refuses():
-    clock = held()
+    clock = early_clock()
     store = MemoryStore(clock)
     decisions = []
     for _ in range(1001):
@@ -216,7 +216,7 @@ def test_the_hour_is_shown_when_less_of_it_is_left_and_then_refuses():
 
 
 def test_the_day_is_shown_when_less_of_it_is_left_and_then_refuses():
-    clock = held()
+    clock = early_clock()
     store = MemoryStore(clock)
     limits = limits_for("free", {"requests_per_day": 5})
     decisions = [store.hit("tenant", limits, 10) for _ in range(6)]
@@ -226,27 +226,27 @@ def test_the_day_is_shown_when_less_of_it_is_left_and_then_refuses():
 
 
 def test_the_minute_is_shown_on_a_tie():
-    store = MemoryStore(held())
+    store = MemoryStore(early_clock())
     limits = limits_for("free", {"requests_per_hour": 60})
     assert store.hit("tenant", limits, 1).window == 60
 
 
 def test_a_refusal_describes_the_window_that_refuses_longest():
-    store = MemoryStore(held())
+    store = MemoryStore(early_clock())
     limits = limits_for("free", {"requests_per_minute": 2, "requests_per_day": 2, "burst_seconds": 0})
     refused = hits(store, 3, limits=limits)[-1]
     assert (refused.allowed, refused.window, refused.limit) == (False, 86_400, 2)
 
 
 def test_a_new_plan_holds_at_once_over_what_was_spent():
-    store = MemoryStore(held())
+    store = MemoryStore(early_clock())
     assert hits(store, 60, limits=PLANS["pro"])[-1].remaining == 240
     assert store.hit("tenant", FREE, 1, burst=False).allowed is False
     assert store.hit("tenant", PLANS["pro"], 1).remaining == 239
 
 
 def test_keys_and_windows_are_apart():
-    store = MemoryStore(held())
+    store = MemoryStore(early_clock())
     assert store.hit_window("a", 1, 60).allowed
     assert not store.hit_window("a", 1, 60).allowed
     assert store.hit_window("a", 1, 900).allowed
@@ -256,7 +256,7 @@ def test_keys_and_windows_are_apart():
 
 @pytest.mark.parametrize("window", [1, 7, 60, 900, 86_400])
 def test_a_throttle_opens_again_after_its_window(window):
-    clock = held()
+    clock = early_clock()
     store = MemoryStore(clock)
     assert [store.hit_window("ip", 5, window).allowed for _ in range(6)] == [True] * 5 + [False]
     refused = store.hit_window("ip", 5, window)
@@ -266,7 +266,7 @@ def test_a_throttle_opens_again_after_its_window(window):
 
 
 def test_memory_is_bounded_and_the_busy_key_is_kept():
-    clock = held()
+    clock = early_clock()
     store = MemoryStore(clock, max_keys=100)
     for number in range(1000):
         clock.advance(0.01)
@@ -278,7 +278,7 @@ def test_memory_is_bounded_and_the_busy_key_is_kept():
 
 
 def test_idle_keys_are_forgotten_as_others_come():
-    clock = held()
+    clock = early_clock()
     store = MemoryStore(clock)
     for number in range(200):
         store.hit_window(f"old_{number}", 5, 60)
@@ -289,7 +289,7 @@ def test_idle_keys_are_forgotten_as_others_come():
 
 
 def test_the_buckets_of_a_busy_key_are_bounded():
-    clock = held()
+    clock = early_clock()
     store = MemoryStore(clock)
     limits = limits_for("enterprise", {"requests_per_minute": None, "requests_per_hour": None})
     for _ in range(3000):
@@ -303,7 +303,7 @@ def test_the_buckets_of_a_busy_key_are_bounded():
 
 
 def test_a_clock_set_back_a_little_stands_still():
-    clock = held()
+    clock = early_clock()
     store = MemoryStore(clock)
     hits(store, 60)
     clock.advance(-0.9)
@@ -311,7 +311,7 @@ def test_a_clock_set_back_a_little_stands_still():
 
 
 def test_a_clock_set_back_far_does_not_lock_anyone_out():
-    clock = held()
+    clock = early_clock()
     store = MemoryStore(clock)
     hits(store, 120)
     clock.advance(-7200)
@@ -319,7 +319,7 @@ def test_a_clock_set_back_far_does_not_lock_anyone_out():
 
 
 def test_a_lease_is_one_of_a_limited_number_until_released():
-    store = MemoryStore(held())
+    store = MemoryStore(early_clock())
     assert [store.acquire("tenant", 2, lease, 30) for lease in "abc"] == [True, True, False]
     assert store.acquire("other", 2, "c", 30)
     store.release("tenant", "a")
@@ -329,7 +329,7 @@ def test_a_lease_is_one_of_a_limited_number_until_released():
 
 
 def test_an_expired_lease_frees_itself_and_a_renewed_one_does_not():
-    clock = held()
+    clock = early_clock()
     store = MemoryStore(clock)
     assert store.acquire("tenant", 2, "kept", 30)
     assert store.acquire("tenant", 2, "lost", 30)
@@ -341,7 +341,7 @@ def test_an_expired_lease_frees_itself_and_a_renewed_one_does_not():
 
 
 def test_leases_without_a_limit_are_all_given_and_abandoned_ones_forgotten():
-    clock = held()
+    clock = early_clock()
     store = MemoryStore(clock)
     assert all(store.acquire(f"tenant_{number}", None, "lease", 30) for number in range(50))
     clock.advance(31)

@@ -28,7 +28,7 @@ def certificate(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def encrypted(tmp_path: Path, certificate: Path) -> Iterator[RedisProcess]:
+def encrypted_redis(tmp_path: Path, certificate: Path) -> Iterator[RedisProcess]:
     server = RedisProcess(tmp_path, certificate, PASSWORD, is_sentinel=False)
     server.start('save ""')
     yield server
@@ -38,9 +38,9 @@ def encrypted(tmp_path: Path, certificate: Path) -> Iterator[RedisProcess]:
 @pytest.mark.either_database
 @own_server
 async def test_a_certificate_is_trusted_by_its_authority_only(
-    encrypted: RedisProcess, certificate: Path
+    encrypted_redis: RedisProcess, certificate: Path
 ) -> None:
-    url = f"rediss://{LOGIN}@{HOST}:{encrypted.port}/1"
+    url = f"rediss://{LOGIN}@{HOST}:{encrypted_redis.port}/1"
     trusting, other = RedisStore.connect(url, ca_bundle=certificate), RedisStore.connect(url)
     named = RedisStore.connect(url.replace(HOST, "127.0.0.1"), ca_bundle=certificate)
     plain = RedisStore.connect(url.replace("rediss", "redis"), ca_bundle=certificate)
@@ -56,7 +56,7 @@ async def test_a_certificate_is_trusted_by_its_authority_only(
 
 
 @pytest.fixture(params=[False, pytest.param(True, marks=pytest.mark.slow)], ids=["plain", "tls"])
-async def watched(
+async def watched_redis(
     request: pytest.FixtureRequest, tmp_path: Path, certificate: Path
 ) -> AsyncIterator[tuple[WatchedRedis, Limiter]]:
     is_tls: bool = request.param
@@ -75,8 +75,8 @@ async def watched(
 
 @pytest.mark.either_database
 @own_server
-async def test_a_failover_needs_no_restart(watched: tuple[WatchedRedis, Limiter]) -> None:
-    servers, limiter = watched
+async def test_a_failover_needs_no_restart(watched_redis: tuple[WatchedRedis, Limiter]) -> None:
+    servers, limiter = watched_redis
     tenant = new_id("test")
     with servers.replica.client() as replica:
         assert (await limiter.hit_window(tenant, 1_000, 3600)).remaining == 999

@@ -34,7 +34,7 @@ def operations(document):
     }
 
 
-def resolved(document, node):
+def resolve_reference(document, node):
     while "$ref" in node:
         target = document
         for step in node["$ref"].removeprefix("#/").split("/"):
@@ -68,7 +68,7 @@ def test_the_document_is_valid_openapi_3_1(document):
 def test_every_reference_leads_somewhere_and_every_schema_is_used(document):
     used = set(references(document))
     for reference in used:
-        assert resolved(document, {"$ref": reference})
+        assert resolve_reference(document, {"$ref": reference})
     for name in document["components"]["schemas"]:
         assert f"#/components/schemas/{name}" in used
 
@@ -229,14 +229,14 @@ def test_an_operation_lists_the_statuses_that_can_happen(operations, name, statu
     ],
 )
 def test_a_refusal_lists_its_codes(document, operations, name, status, codes):
-    response = resolved(document, operations[name]["responses"][status])
+    response = resolve_reference(document, operations[name]["responses"][status])
     assert response["x-codes"] == codes
     for code in codes:
         assert f"`{code}`: " in response["description"]
 
 
 def test_refusals_of_one_code_are_all_described(document, operations):
-    description = resolved(document, operations["create_agent"]["responses"]["403"])["description"]
+    description = resolve_reference(document, operations["create_agent"]["responses"]["403"])["description"]
     assert "You are not allowed to do this." in description
     assert "Only the owner may do this." in description
 
@@ -244,13 +244,13 @@ def test_refusals_of_one_code_are_all_described(document, operations):
 def test_every_refusal_has_the_one_envelope_and_every_answer_the_limit_headers(document, operations):
     for operation in operations.values():
         for status, answer in operation["responses"].items():
-            response = resolved(document, answer)
+            response = resolve_reference(document, answer)
             assert response["headers"].keys() >= RATE_LIMIT_HEADERS
             if int(status) >= 400:
                 schema = response["content"]["application/json"]["schema"]
                 assert schema == {"$ref": "#/components/schemas/Error"}
     assert document["components"]["schemas"]["ErrorContent"]["required"] == ["code", "message"]
-    assert "Retry-After" in resolved(document, operations["chat"]["responses"]["429"])["headers"]
+    assert "Retry-After" in resolve_reference(document, operations["chat"]["responses"]["429"])["headers"]
 
 
 def test_an_idempotent_operation_takes_a_key(operations):

@@ -9,7 +9,7 @@ from retinue.kit.settings import Settings
 from tests.client import Api
 from tests.kit.listening import listening
 from tests.kit.remembering_app import RememberingApp
-from tests.kit.served import served
+from tests.kit.served import serve_app
 
 pytestmark = pytest.mark.either_database
 
@@ -132,7 +132,7 @@ def test_the_host_of_a_target_in_absolute_form_replaces_the_header():
         b"http://[::1]:8080/hello": b"[::1]:8080",
         b"/hello": b"127.0.0.1",
     }
-    with served(application) as server:
+    with serve_app(application) as server:
         for target in requests:
             answer = server.client().send(b"GET %b HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n" % target).answer()
             assert answer.status == 200, target

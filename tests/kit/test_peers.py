@@ -57,7 +57,7 @@ def patience(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("retinue.kit.peers.link.CALL_SECONDS", 60)
 
 
-async def until(holds: Callable[[], bool]) -> None:
+async def wait_until(holds: Callable[[], bool]) -> None:
     async with asyncio.timeout(10):
         while not holds():
             await asyncio.sleep(0.001)
@@ -91,7 +91,7 @@ async def test_slots_of_a_process_end_with_it() -> None:
         assert all(held)
         assert await other.hold("turns", 2, 60) is None
         shared.links[0].close()
-        await until(lambda: shared.links[1].alive == 0 and len(shared.keeper._members) == 1)
+        await wait_until(lambda: shared.links[1].alive == 0 and len(shared.keeper._members) == 1)
         lease = await other.hold("turns", 2, 60)
         assert lease is not None
         assert await other.hold("turns", 2, 60) is not None
@@ -117,7 +117,7 @@ async def test_a_topic_reaches_the_other_processes_only() -> None:
         for number, link in enumerate(shared.links):
             link.subscribe("changed", lambda key, number=number: heard.append((number, key)))  # type: ignore[misc]
         shared.links[1].publish("changed", "a", "b")
-        await until(lambda: len(heard) == 4)
+        await wait_until(lambda: len(heard) == 4)
         assert sorted(heard) == [(0, "a"), (0, "b"), (2, "a"), (2, "b")]
 
 
@@ -127,14 +127,14 @@ async def test_every_process_knows_how_many_serve_and_how_the_worker_does() -> N
         one.report_ready()
         one.report(FirstReport("ok", {"node": "ok"}))
         other.report(FirstReport("failing"))
-        await until(lambda: (other.alive, other.first_report) == (1, FirstReport("ok", {"node": "ok"})))
+        await wait_until(lambda: (other.alive, other.first_report) == (1, FirstReport("ok", {"node": "ok"})))
         other.report_ready()
-        await until(lambda: (one.alive, other.alive) == (2, 2))
+        await wait_until(lambda: (one.alive, other.alive) == (2, 2))
         drained = asyncio.Event()
         one.when_drained = drained.set
         shared.keeper.drain(shared.members[0])
         await asyncio.wait_for(drained.wait(), 10)
-        await until(lambda: (other.alive, other.first_report) == (1, FirstReport("stalled")))
+        await wait_until(lambda: (other.alive, other.first_report) == (1, FirstReport("stalled")))
 
 
 async def test_without_its_supervisor_a_process_limits_by_itself() -> None:
@@ -164,7 +164,7 @@ async def test_a_silent_supervisor_delays_only_the_first_calls(monkeypatch: pyte
 async def test_without_packet_sockets_streams_carry_the_packets(
     monkeypatch: pytest.MonkeyPatch, has_name: bool
 ) -> None:
-    """As on macOS, which knows the name but refuses such a pair."""
+    """On macOS the name exists, but such a pair is refused."""
     make_pair = socket.socketpair
 
     def refuse(family: int, kind: int) -> tuple[socket.socket, socket.socket]:

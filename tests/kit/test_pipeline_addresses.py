@@ -1,4 +1,4 @@
-"""Whom a request without a tenant is charged to: one address, however it dresses itself up."""
+"""Tests of the limits of anonymous requests: each address pays for itself, whatever headers it sends."""
 
 import pytest
 
@@ -23,29 +23,29 @@ async def service(make_service, planted):
 
 
 @pytest.fixture
-def behind(service) -> Api:
+def behind_proxy(service) -> Api:
     """Somebody behind the trusted proxy."""
     return Api(service, ip=PROXY)
 
 
-async def admitted(api: Api, number: int, headers=lambda _: {}) -> int:
+async def count_admitted(api: Api, number: int, headers=lambda _: {}) -> int:
     statuses = [(await api.get(ANYONE, headers=headers(count))).status for count in range(number)]
     assert set(statuses) <= {200, 429}
     return statuses.count(200)
 
 
-async def remaining(api: Api, **headers: str) -> int:
+async def read_remaining(api: Api, **headers: str) -> int:
     return int((await api.get(ANYONE, headers=headers)).headers["x-ratelimit-remaining"])
 
 
 async def test_anonymous_callers_have_the_default_plan_each_address_for_itself(api):
-    assert await admitted(api, 70) == 60
-    assert await admitted(api.at("203.0.113.8"), 1) == 1
+    assert await count_admitted(api, 70) == 60
+    assert await count_admitted(api.at("203.0.113.8"), 1) == 1
 
 
 async def test_a_tenants_people_are_not_charged_for_their_neighbours_at_an_address(api, people):
     me = await people.signed_in()
-    await admitted(api, 70)
+    await count_admitted(api, 70)
     assert (await me.get("/planted/read")).status == 200
     refused = await me.get(ANYONE)
     assert refused.status == 429, "an open route is the address's, whoever calls"
@@ -87,7 +87,7 @@ async def test_paths_that_lead_nowhere_cost_their_address_what_their_method_cost
     ):
         answer = await api.request(method, path)
         assert int(answer.headers["x-ratelimit-remaining"]) == left, (method, path)
-    assert await admitted(api, 50) == 46
+    assert await count_admitted(api, 50) == 46
 
 
 async def test_a_header_that_overrides_the_method_or_the_path_changes_no_cost(api):
@@ -98,19 +98,19 @@ async def test_a_header_that_overrides_the_method_or_the_path_changes_no_cost(ap
 
 async def test_a_thousand_claimed_addresses_of_a_stranger_are_one(api):
     claimed = lambda count: dict.fromkeys(CLAIMED, f"198.51.{count // 250}.{count % 250}")  # noqa: E731
-    assert await admitted(api, 1_000, claimed) == 60
+    assert await count_admitted(api, 1_000, claimed) == 60
 
 
-async def test_a_thousand_addresses_claimed_through_the_proxy_are_one(behind):
+async def test_a_thousand_addresses_claimed_through_the_proxy_are_one(behind_proxy):
     """The proxy appends whom it sees; what stands to the left of that is anybody's invention."""
     forwarded = lambda count: {"X-Forwarded-For": f"10.1.{count // 250}.{count % 250}, 198.51.100.7"}  # noqa: E731
-    assert await admitted(behind, 1_000, forwarded) == 60
-    assert await admitted(behind, 1, lambda _: {"X-Forwarded-For": "198.51.100.8"}) == 1
+    assert await count_admitted(behind_proxy, 1_000, forwarded) == 60
+    assert await count_admitted(behind_proxy, 1, lambda _: {"X-Forwarded-For": "198.51.100.8"}) == 1
 
 
-async def test_other_headers_name_nobody_even_through_the_proxy(behind):
+async def test_other_headers_name_nobody_even_through_the_proxy(behind_proxy):
     named = lambda count: dict.fromkeys(CLAIMED[1:], f"198.51.100.{count}")  # noqa: E731
-    assert await admitted(behind, 70, named) == 60
+    assert await count_admitted(behind_proxy, 70, named) == 60
 
 
 @pytest.mark.parametrize(
@@ -132,8 +132,10 @@ async def test_other_headers_name_nobody_even_through_the_proxy(behind):
         ("198.51.100.7, 999.1.1.1", PROXY),
     ],
 )
-async def test_the_right_most_hop_that_no_proxy_of_ours_vouches_for_is_the_caller(behind, forwarded, address):
-    answer = await behind.get(ANYONE, headers={"X-Forwarded-For": forwarded})
+async def test_the_right_most_hop_that_no_proxy_of_ours_vouches_for_is_the_caller(
+    behind_proxy, forwarded, address
+):
+    answer = await behind_proxy.get(ANYONE, headers={"X-Forwarded-For": forwarded})
     assert answer.json() == {"message": address}
 
 
@@ -159,6 +161,6 @@ async def test_an_ipv6_host_is_its_whole_network_of_64_bits(service):
 
 
 async def test_an_ipv4_address_written_as_ipv6_is_the_same_address_and_nobody_elses(service):
-    assert await remaining(Api(service, ip="198.51.100.7")) == 59
-    assert await remaining(Api(service, ip="::ffff:198.51.100.7")) == 58
-    assert await remaining(Api(service, ip="::ffff:198.51.100.8")) == 59
+    assert await read_remaining(Api(service, ip="198.51.100.7")) == 59
+    assert await read_remaining(Api(service, ip="::ffff:198.51.100.7")) == 58
+    assert await read_remaining(Api(service, ip="::ffff:198.51.100.8")) == 59

@@ -53,7 +53,7 @@ async def preflight(api: Api, path: str, origin: str, method: str = "POST") -> R
     return await api.request("OPTIONS", path, headers=headers)
 
 
-def allowed(answer: Response) -> str | None:
+def allowed_origin(answer: Response) -> str | None:
     names = [name for name, _ in answer.raw_headers]
     assert b"access-control-allow-credentials" not in names
     assert names.count(b"access-control-allow-origin") <= 1
@@ -64,7 +64,7 @@ def allowed(answer: Response) -> str | None:
 @pytest.mark.parametrize("origin", [CONSOLE, "http://localhost:5173"])
 async def test_a_listed_console_may_ask_and_may_read(api, me, origin):
     answer = await preflight(api, "/planted/notes", origin)
-    assert (answer.status, answer.body, allowed(answer)) == (204, b"", origin)
+    assert (answer.status, answer.body, allowed_origin(answer)) == (204, b"", origin)
     assert answer.headers["allow"] == "GET, HEAD, OPTIONS, POST"
     assert set(answer.headers["access-control-allow-methods"].split(", ")) >= {
         "POST",
@@ -74,7 +74,7 @@ async def test_a_listed_console_may_ask_and_may_read(api, me, origin):
     }
     for name in ("authorization", "content-type", "idempotency-key", "x-tenant-id", "last-event-id"):
         assert name in answer.headers["access-control-allow-headers"].lower().split(", ")
-    assert allowed(await me.get("/planted/read", headers={"Origin": origin})) == origin
+    assert allowed_origin(await me.get("/planted/read", headers={"Origin": origin})) == origin
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ async def test_a_listed_console_may_ask_and_may_read(api, me, origin):
 async def test_the_console_may_read_every_answer_and_nobody_else_any(me, status, method, path, more):
     for origin, expected in ((CONSOLE, CONSOLE), ("https://evil.example", None), ("null", None)):
         answer = await me.request(method, path, headers={"Origin": origin}, **more)
-        assert (answer.status, allowed(answer)) == (status, expected)
+        assert (answer.status, allowed_origin(answer)) == (status, expected)
         if expected:
             exposed = answer.headers["access-control-expose-headers"].lower().split(", ")
             assert {"x-request-id", "retry-after", "x-ratelimit-remaining", "idempotent-replayed"} <= {
@@ -109,42 +109,42 @@ async def test_a_refusal_can_be_read_with_its_wait(me):
     for _ in range(6):
         await me.post("/planted/chat")
     refused = await me.get("/planted/read", headers={"Origin": CONSOLE})
-    assert (refused.status, allowed(refused)) == (429, CONSOLE)
+    assert (refused.status, allowed_origin(refused)) == (429, CONSOLE)
 
 
 @pytest.mark.parametrize("origin", LOOK_ALIKES)
 async def test_a_look_alike_is_nobody(api, me, origin):
     asked = await preflight(api, "/planted/notes", origin)
-    assert (asked.status, allowed(asked)) == (204, None)
+    assert (asked.status, allowed_origin(asked)) == (204, None)
     assert "access-control-allow-methods" not in asked.headers
     assert "access-control-allow-headers" not in asked.headers
     done = await me.post("/planted/notes", {"name": "a"}, headers={"Origin": origin})
-    assert (done.status, allowed(done)) == (201, None)
+    assert (done.status, allowed_origin(done)) == (201, None)
 
 
 @pytest.mark.parametrize("origin", [CONSOLE, *LOOK_ALIKES])
 async def test_open_routes_may_be_called_from_anywhere(api, origin):
     for path in (ANYONE, f"{ANYONE}/draws", "/api/v1/public/avatars/file_x"):
         asked = await preflight(api, path, origin)
-        assert (asked.status, allowed(asked)) == (204, "*")
+        assert (asked.status, allowed_origin(asked)) == (204, "*")
         assert "POST" in asked.headers["access-control-allow-methods"]
     called = await api.get(ANYONE, headers={"Origin": origin})
-    assert (called.status, allowed(called)) == (200, "*")
+    assert (called.status, allowed_origin(called)) == (200, "*")
     missing = await api.get("/api/v1/public/avatars/file_x", headers={"Origin": origin})
-    assert (missing.status, allowed(missing)) == (404, "*")
+    assert (missing.status, allowed_origin(missing)) == (404, "*")
 
 
 async def test_a_path_that_only_begins_like_an_open_one_is_not_open(api):
     for path in ("/api/v1/publicity", "/API/V1/PUBLIC/planted", "/x/api/v1/public/planted"):
         answer = await api.get(path, headers={"Origin": "https://evil.example"})
-        assert (answer.status, allowed(answer)) == (404, None)
+        assert (answer.status, allowed_origin(answer)) == (404, None)
 
 
 async def test_an_own_origin_is_allowed_where_none_is_listed(make_service, planted):
     service = await make_service(base_url="https://Console.Example")
     answer = await preflight(Api(service), "/auth/login", CONSOLE)
-    assert allowed(answer) == CONSOLE
-    assert allowed(await preflight(Api(service), "/auth/login", "https://api.example")) is None
+    assert allowed_origin(answer) == CONSOLE
+    assert allowed_origin(await preflight(Api(service), "/auth/login", "https://api.example")) is None
 
 
 async def test_an_answer_to_nobody_elses_page_says_nothing_of_origins(me):

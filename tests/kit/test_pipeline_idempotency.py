@@ -9,7 +9,7 @@ from retinue.access.models import Role
 from retinue.domains import DOMAINS
 from retinue.kit.errors import RateLimited
 from tests.factories.people import PASSWORD
-from tests.kit.idempotency import NOTES, is_replay, kept, notes, post
+from tests.kit.idempotency import NOTES, is_replay, list_claims, notes, post
 from tests.kit.planted import ANYONE
 
 DAY_S = 24 * 3600
@@ -123,7 +123,7 @@ async def test_the_sweep_removes_what_is_older_than_a_day(service, me, people, c
     await post(me, key="young")
     clock.advance(3700)
     await service.runner.drain()
-    assert [row.expires_at > clock.now() for row in await kept(people)] == [True]
+    assert [row.expires_at > clock.now() for row in await list_claims(people)] == [True]
     assert is_replay(await post(await people.sign_in(me.user), key="young"))
 
 
@@ -144,12 +144,12 @@ async def test_a_fault_of_ours_is_not_kept(me, planted, people, kind, status):
     for number in (1, 2):
         answer = await post(me, f"/planted/failing/{kind}")
         assert (answer.status, is_replay(answer), planted.runs) == (status, False, number)
-        assert await kept(people) == []
+        assert await list_claims(people) == []
 
 
 async def test_an_answer_that_cannot_be_encoded_is_not_kept(me, people):
     assert (await post(me, "/planted/failing/encoding", json=None)).status == 500
-    assert (await notes(people), await kept(people)) == (0, [])
+    assert (await notes(people), await list_claims(people)) == (0, [])
 
 
 async def test_a_refusal_by_a_limit_is_not_kept(me, people, planted, monkeypatch):
@@ -161,7 +161,7 @@ async def test_a_refusal_by_a_limit_is_not_kept(me, people, planted, monkeypatch
     for number in (1, 2):
         answer = await post(me, "/planted/slow")
         assert (answer.status, is_replay(answer), planted.runs) == (429, False, 2 * number)
-    assert await kept(people) == []
+    assert await list_claims(people) == []
 
 
 async def test_a_request_the_plan_refuses_leaves_its_key_unused(people, clock):
@@ -179,7 +179,7 @@ async def test_streams_and_files_are_not_kept(me, planted, people):
         answer = await post(me, "/planted/streams/events", json=None)
         assert (answer.status, is_replay(answer)) == (200, False)
     assert planted.runs == 2
-    assert await kept(people) == []
+    assert await list_claims(people) == []
 
 
 async def test_uploads_are_recognized_whatever_boundary_a_retry_chooses(me, planted, people):
@@ -219,7 +219,7 @@ async def test_signing_in_and_second_factors_have_no_keys(api, people):
     setups = [await post(me, "/api/v1/mfa/setup", json={}) for _ in range(2)]
     assert setups[0].json()["secret"] != setups[1].json()["secret"]
     assert (await post(me, "/auth/logout", key="x" * 300)).status == 200
-    assert await kept(people) == []
+    assert await list_claims(people) == []
 
 
 async def test_no_route_of_signing_in_or_second_factors_takes_a_key(service):
@@ -233,12 +233,12 @@ async def test_put_and_delete_ignore_a_key(me, people):
     headers = {"Idempotency-Key": "key"}
     for method, path in (("PUT", "/planted/write"), ("DELETE", "/planted/delete"), ("GET", "/planted/read")):
         assert not is_replay(await me.request(method, path, headers=headers))
-    assert await kept(people) == []
+    assert await list_claims(people) == []
 
 
 async def test_a_stored_answer_is_sealed_and_its_key_is_only_a_hash(service, me, people):
     await post(me, name="CANARY-note", key="CANARY-key")
-    (row,) = await kept(people)
+    (row,) = await list_claims(people)
     assert row.body is not None
     found = await service.instance.database.fetch("SELECT * FROM idempotency_keys", [])
     stored = repr([tuple(each) for each in found])

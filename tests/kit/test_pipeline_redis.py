@@ -29,7 +29,7 @@ def redis():
 
 
 def patient(service: Service) -> Service:
-    """A loaded machine is no outage; an outage is looked at again soon."""
+    """Make the limiter patient with a busy Redis, and quick to look again after an outage."""
     service.instance.limiter._patience = 5
     service.instance.limiter._retry_seconds = 0.05
     return service
@@ -44,7 +44,7 @@ async def service(make_service, planted, redis):
 
 
 @pytest.fixture
-async def other(service, clock):
+async def other_service(service, clock):
     """A second process of the same instance."""
     other = Service(service.settings, clock, (*DOMAINS, Planted().manifest))
     await other.start()
@@ -56,7 +56,7 @@ def elsewhere(caller: Api, service: Service) -> Api:
     return Api(service, token=caller.token, ip=caller.ip)
 
 
-async def recovered(service: Service) -> None:
+async def wait_for_recovery(service: Service) -> None:
     recovery = service.instance.limiter._recovery
     if recovery is not None:
         await asyncio.wait_for(recovery, PATIENCE_S)
@@ -66,8 +66,8 @@ def outages(logs) -> list[tuple[str, str]]:
     return [(log["log_level"], log["event"]) for log in logs if log["event"].startswith("redis")]
 
 
-async def test_two_processes_share_one_window(me, other):
-    there = elsewhere(me, other)
+async def test_two_processes_share_one_window(me, other_service):
+    there = elsewhere(me, other_service)
     shown = []
     for caller in (me, there, me, there):
         answer = await caller.post("/planted/chat")
@@ -77,9 +77,9 @@ async def test_two_processes_share_one_window(me, other):
     assert Counter(answer.status for answer in answers) == {200: 20, 429: 20}
 
 
-async def test_a_refusal_through_redis_is_the_same_refusal(me, other):
+async def test_a_refusal_through_redis_is_the_same_refusal(me, other_service):
     for _ in range(6):
-        assert (await elsewhere(me, other).post("/planted/chat")).status == 200
+        assert (await elsewhere(me, other_service).post("/planted/chat")).status == 200
     refused = await me.post("/planted/chat")
     wait = refused.details["retry_after"]
     assert (refused.status, refused.code) == (429, "rate_limited")
@@ -90,8 +90,8 @@ async def test_a_refusal_through_redis_is_the_same_refusal(me, other):
     assert shown == ("60", "0", "60")
 
 
-async def test_addresses_bad_tokens_and_free_requests_count_alike_in_both_processes(service, other):
-    one, two = Api(service), Api(other)
+async def test_addresses_bad_tokens_and_free_requests_count_alike_in_both_processes(service, other_service):
+    one, two = Api(service), Api(other_service)
     for _ in range(10):
         assert (await one.get(ANYONE)).status == 200
         assert (await two.signed_in("garbage").get("/planted/read")).status == 401
@@ -109,8 +109,10 @@ async def test_a_burst_through_redis_is_the_same_burst(make_service, planted, re
     assert Counter(answer.status for answer in answers) == {200: 120, 429: 10}
 
 
-async def test_without_redis_each_process_limits_for_itself_and_says_so_once(service, other, redis, me):
-    there = elsewhere(me, other)
+async def test_without_redis_each_process_limits_for_itself_and_says_so_once(
+    service, other_service, redis, me
+):
+    there = elsewhere(me, other_service)
     for _ in range(50):
         assert (await me.get("/planted/read")).status == 200
     with capture_logs() as logs:
@@ -124,16 +126,16 @@ async def test_without_redis_each_process_limits_for_itself_and_says_so_once(ser
     assert all("x-ratelimit-limit" in answer.headers for answer in here)
 
 
-async def test_what_returns_is_shared_again(service, other, redis, me):
+async def test_what_returns_is_shared_again(service, other_service, redis, me):
     with capture_logs() as logs:
         redis.kill()
         assert (await me.get("/planted/read")).status == 200
-        assert (await elsewhere(me, other).get("/planted/read")).status == 200
+        assert (await elsewhere(me, other_service).get("/planted/read")).status == 200
         redis.start()
-        await recovered(service)
-        await recovered(other)
+        await wait_for_recovery(service)
+        await wait_for_recovery(other_service)
         assert (await me.post("/planted/chat")).headers["x-ratelimit-remaining"] == "50"
-        answer = await elsewhere(me, other).post("/planted/chat")
+        answer = await elsewhere(me, other_service).post("/planted/chat")
         assert answer.headers["x-ratelimit-remaining"] == "40"
     assert Counter(outages(logs)) == {("warning", "redis_lost"): 2, ("info", "redis_found"): 2}
 

@@ -41,7 +41,7 @@ async def endless(server, me, planted) -> StreamClient:
     return stream
 
 
-async def closed(planted) -> None:
+async def wait_until_closed(planted) -> None:
     await asyncio.wait_for(planted.stream_closed.wait(), PATIENCE_S)
 
 
@@ -132,7 +132,7 @@ async def test_a_stream_ends_with_its_session(me, server, planted, monkeypatch):
     assert (await me.post("/auth/logout")).status == 200
     ((name, error),) = await stream.rest()
     assert (name, error["code"]) == ("error", "session_ended")
-    await closed(planted)
+    await wait_until_closed(planted)
 
 
 @pytest.mark.parametrize("change", [{"status": UserStatus.inactive}, {"role": Role.viewer}])
@@ -144,7 +144,7 @@ async def test_a_stream_ends_with_the_right_to_it(me, people, server, planted, c
         await ctx.db.update(me.user, **change)
     ((name, error),) = await stream.rest()
     assert (name, error["code"]) == ("error", "session_ended")
-    await closed(planted)
+    await wait_until_closed(planted)
 
 
 @pytest.mark.one_service("counts the checks of one process")
@@ -171,7 +171,7 @@ async def test_a_session_that_lives_keeps_its_stream(service, me, server, plante
 
 async def test_a_client_that_leaves_ends_its_producer_at_once(endless, planted, people):
     endless.close()
-    await closed(planted)
+    await wait_until_closed(planted)
     assert await notes(people) == 3, "the producer put things in order in a unit of its own"
 
 
@@ -198,7 +198,7 @@ async def test_a_client_that_leaves_before_the_first_event_is_noticed_too(me, se
 async def test_a_shutdown_is_said_before_the_connection_ends(service, server, endless, planted):
     service.instance.shutting_down.set()
     assert [(name, error["code"]) for name, error in await endless.rest()] == [("error", "server_shutdown")]
-    await closed(planted)
+    await wait_until_closed(planted)
     await asyncio.wait_for(asyncio.shield(server.task), PATIENCE_S)
 
 
@@ -213,7 +213,7 @@ async def test_the_command_that_serves_tells_its_streams_when_it_ends(service, m
     monkeypatch.setattr(serving, "ready", lambda: (told(), ready.set()))
     running = asyncio.create_task(serving.run("127.0.0.1", 0))
     await asyncio.wait_for(ready.wait(), PATIENCE_S)
-    signed_in = await _signed_in_at(serving.service, me)
+    signed_in = await _sign_in(serving.service, me)
     stream = await StreamClient.connected(port[0])
     await stream.ask("POST", f"{STREAMS}/endless", signed_in, b"", {})
     assert (await stream.next_event())[0] == "started"
@@ -223,8 +223,8 @@ async def test_the_command_that_serves_tells_its_streams_when_it_ends(service, m
     stream.close()
 
 
-async def _signed_in_at(service, me: Api) -> str:
-    """A token by the clock of this service, which is the real one."""
+async def _sign_in(service, me: Api) -> str:
+    """Return a token by the clock of this service, which is the real one."""
     answer = await Api(service).post("/auth/login", {"email": me.user.email, "password": PASSWORD})
     return answer.json()["access_token"]
 

@@ -29,7 +29,7 @@ async def service(make_service, planted):
 
 
 @pytest.fixture
-def announced(service) -> list[str]:
+def announcements(service) -> list[str]:
     """Every time work was announced to the workers."""
     times: list[str] = []
     in_each(service, lambda one: setattr(one.instance, "work_arrived", lambda: times.append("now")))
@@ -37,7 +37,7 @@ def announced(service) -> list[str]:
 
 
 @pytest.fixture
-def opened(service, monkeypatch) -> list[str]:
+def transactions(service, monkeypatch) -> list[str]:
     """Every transaction that was opened."""
     times: list[str] = []
 
@@ -60,21 +60,21 @@ def disarmed():
     failpoints.arm("")
 
 
-def sending(service, me: Api, path: str = NOTES) -> Exchange:
+def open_exchange(service, me: Api, path: str = NOTES) -> Exchange:
     return Exchange(service, "POST", path, [("Authorization", f"Bearer {me.token}")])
 
 
 async def works_as_before(me: Api) -> None:
-    """Whatever happened, nothing is left locked."""
+    """Check that nothing is left locked."""
     async with asyncio.timeout(PATIENCE_S):
         assert (await me.post(NOTES, {"name": "after"})).status == 201
 
 
-async def test_a_slow_body_keeps_nobody_from_writing(service, me, people, opened):
-    exchange = sending(service, me)
+async def test_a_slow_body_keeps_nobody_from_writing(service, me, people, transactions):
+    exchange = open_exchange(service, me)
     exchange.send(b'{"name":')
     await exchange.is_reading()
-    assert opened == []
+    assert transactions == []
     await works_as_before(me)
     assert await notes(people) == 1
     exchange.send(b'"slow"}', more=False)
@@ -83,7 +83,7 @@ async def test_a_slow_body_keeps_nobody_from_writing(service, me, people, opened
 
 
 async def test_a_client_that_leaves_before_its_body_is_here_has_asked_nothing(service, me, people, planted):
-    exchange = sending(service, me)
+    exchange = open_exchange(service, me)
     exchange.send(b'{"name":')
     exchange.leave()
     assert await exchange.answer() is None
@@ -98,34 +98,34 @@ async def test_the_first_byte_leaves_after_the_commit(service, me):
         system = SystemDb(unit, service.instance.clock, service.instance.ring)
         found.append(await system.count(File, purpose="planted"))
 
-    exchange = sending(service, me)
+    exchange = open_exchange(service, me)
     exchange.on_start = look_from_outside
     exchange.send(b'{"name":"a"}', more=False)
     assert (await exchange.answer()).status == 201
     assert found == [1]
 
 
-async def test_a_failure_before_the_commit_leaves_nothing(me, people, announced):
+async def test_a_failure_before_the_commit_leaves_nothing(me, people, announcements):
     failpoints.arm("before_commit:1:error")
     answer = await me.post(f"{FAILING}/announced")
     assert (answer.status, answer.code) == (500, "internal_error")
-    assert (await notes(people), announced) == (0, [])
+    assert (await notes(people), announcements) == (0, [])
     await works_as_before(me)
 
 
 async def test_a_commit_the_database_refuses_leaves_nothing_and_announces_nothing(
-    me, people, announced, planted
+    me, people, announcements, planted
 ):
     """SQLite finds the dangling reference at the commit; PostgreSQL had refused the statement before."""
     answer = await me.post(f"{FAILING}/commit")
     assert (answer.status, answer.code) == ((500, "internal_error") if SERVER else (409, "conflict"))
-    assert (await notes(people), announced, planted.done_after_commit) == (0, [], [])
+    assert (await notes(people), announcements, planted.done_after_commit) == (0, [], [])
     await works_as_before(me)
 
 
-async def test_a_commit_that_works_stores_announces_and_goes_on(me, people, announced, planted):
+async def test_a_commit_that_works_stores_announces_and_goes_on(me, people, announcements, planted):
     assert (await me.post(f"{FAILING}/announced")).status == 200
-    assert (await notes(people), announced, planted.done_after_commit) == (1, ["now"], ["done"])
+    assert (await notes(people), announcements, planted.done_after_commit) == (1, ["now"], ["done"])
     told = [event.data["user_id"] for event in await events(people, "system.user.created")]
     audited = [entry.metadata["user_id"] for entry in await audits(people, "system.user.created")]
     assert (told.count("usr_x"), audited.count("usr_x")) == (1, 1)
@@ -142,11 +142,11 @@ async def test_what_follows_a_commit_may_fail_without_undoing_the_answer(me, peo
 @pytest.mark.parametrize(
     ("kind", "status"), [("encoding", 500), ("conflict", 409), ("unavailable", 503), ("oops", 500)]
 )
-async def test_whatever_goes_wrong_nothing_is_kept(me, people, announced, kind, status):
+async def test_whatever_goes_wrong_nothing_is_kept(me, people, announcements, kind, status):
     answer = await me.post(f"{FAILING}/{kind}")
     assert answer.status == status
     assert set(answer.json()) == {"error"}
-    assert (await notes(people), announced) == (0, [])
+    assert (await notes(people), announcements) == (0, [])
     await works_as_before(me)
 
 
@@ -158,26 +158,26 @@ async def test_a_unit_inside_an_open_transaction_is_a_mistake(me, people):
     await works_as_before(me)
 
 
-async def test_reading_opens_no_transaction_and_writing_opens_one(me, opened, people):
+async def test_reading_opens_no_transaction_and_writing_opens_one(me, transactions, people):
     assert (await me.get(NOTES)).json() == {"count": 0}
     assert (await me.get("/auth/me")).status == 200
-    assert opened == []
+    assert transactions == []
     assert (await me.get(f"{NOTES}/seen")).status == 200
-    assert len(opened) == 1
+    assert len(transactions) == 1
     assert (await me.post(NOTES, {"name": "a"})).status == 201
-    assert len(opened) == 2
+    assert len(transactions) == 2
     assert (await me.get(NOTES)).json() == {"count": 2}
 
 
-async def test_a_refused_request_opens_no_transaction(me, api, people, opened):
+async def test_a_refused_request_opens_no_transaction(me, api, people, transactions):
     viewer = await people.signed_in(Role.viewer)
-    opened.clear()
+    transactions.clear()
     for caller, status in ((api, 401), (viewer, 403)):
         assert (await caller.post(NOTES, {"name": "a"})).status == status
     for content, status in ((b"{", 400), (b"{}", 422), (b" " * (1 << 20) + b"{}", 413)):
         assert (await me.request("POST", NOTES, content=content)).status == status
     assert (await me.post("/planted/write")).status == 200, "a handler that touches nothing"
-    assert opened == []
+    assert transactions == []
 
 
 @pytest.mark.skipif(bool(SERVER), reason="PostgreSQL has no single writer")
@@ -191,7 +191,7 @@ async def test_reading_does_not_wait_for_the_writer(service, me):
 
 
 async def test_errors_come_in_one_order(me, api, people):
-    """Who, whether, what, how: nobody learns of the next before they pass the one before."""
+    """Identity, permission, existence, content: no error tells about a later one."""
     viewer = await people.signed_in(Role.viewer)
     stranger = await people.signed_in(Role.agent_developer, await people.tenant("Other"))
     note = (await me.post(NOTES, {"name": "a"})).json()["id"]

@@ -27,14 +27,14 @@ async def service(make_service, planted):
 @pytest.fixture(autouse=True)
 def nothing_is_left(service):
     yield
-    assert left_in_spool(service) == []
+    assert list_spool(service) == []
 
 
-def left_in_spool(service: Service) -> list[str]:
+def list_spool(service: Service) -> list[str]:
     return [path.name for path in (service.settings.data_dir / "tmp").glob("*")]
 
 
-def uploading(service, me: Api, *headers: tuple[str, str]) -> Exchange:
+def open_upload(service, me: Api, *headers: tuple[str, str]) -> Exchange:
     return Exchange(service, "POST", UPLOADS, [("Authorization", f"Bearer {me.token}"), *headers])
 
 
@@ -64,7 +64,7 @@ async def test_whatever_limit_an_upload_passes_it_is_too_large(me, people, plant
 
 
 async def test_an_upload_that_is_too_large_is_refused_before_it_is_all_here(service, me):
-    exchange = uploading(service, me, FORM)
+    exchange = open_upload(service, me, FORM)
     exchange.send(SMALL.replace(b"hello", bytes(100_001)))
     answer = await exchange.answer()
     assert (answer.status, answer.code) == (413, "file_too_large")
@@ -89,7 +89,7 @@ async def test_an_upload_that_is_too_large_is_refused_before_it_is_all_here(serv
     ids=lambda types: " + ".join(type[:40] for type in types) or "missing",
 )
 async def test_what_is_no_form_is_refused_unread(service, me, planted, types):
-    exchange = uploading(service, me, *(("Content-Type", type) for type in types))
+    exchange = open_upload(service, me, *(("Content-Type", type) for type in types))
     answer = await exchange.answer()
     assert (answer.status, answer.code) == (415, "unsupported_media_type")
     assert not exchange.asked_for_body.is_set()
@@ -132,7 +132,7 @@ async def test_a_retry_with_its_key_stores_nothing_again(me, planted, people):
 
 
 async def test_a_slow_upload_keeps_nobody_from_writing(service, me, people):
-    exchange = uploading(service, me, FORM)
+    exchange = open_upload(service, me, FORM)
     for piece in (SMALL[:20], SMALL[20:-30]):
         exchange.send(piece)
         await exchange.is_reading()
@@ -145,10 +145,10 @@ async def test_a_slow_upload_keeps_nobody_from_writing(service, me, people):
 
 
 async def test_a_client_that_leaves_in_the_middle_leaves_nothing(service, me, planted):
-    exchange = uploading(service, me, FORM)
+    exchange = open_upload(service, me, FORM)
     exchange.send(SMALL.replace(b"hello", bytes(90_000))[:-16])
     await exchange.is_reading()
-    assert len(left_in_spool(service)) == 1
+    assert len(list_spool(service)) == 1
     exchange.leave()
     assert await exchange.answer() is None
     assert planted.runs == 0
@@ -160,7 +160,7 @@ async def test_a_handler_that_fails_leaves_nothing(service, me, monkeypatch, pla
     assert (answer.status, planted.runs) == (500, 1)
 
 
-def spooled(folder, name: str, age_s: float):
+def write_spooled(folder, name: str, age_s: float):
     path = folder / name
     path.write_bytes(b"left by a crash")
     os.utime(path, times=(time.time() - age_s, time.time() - age_s))
@@ -170,7 +170,7 @@ def spooled(folder, name: str, age_s: float):
 def test_the_sweep_removes_what_is_old_and_only_that(tmp_path):
     folder = tmp_path / "spool"
     folder.mkdir()
-    old, young = spooled(folder, "old", 4000), spooled(folder, "young", 3000)
+    old, young = write_spooled(folder, "old", 4000), write_spooled(folder, "young", 3000)
     (folder / "link").symlink_to(tmp_path / "elsewhere")
     (folder / "folder").mkdir()
     os.utime(folder / "link", times=(0, 0), follow_symlinks=False)
@@ -189,7 +189,7 @@ def test_a_spool_that_was_never_used_is_no_fault(tmp_path):
 async def test_a_start_removes_what_a_crash_has_left(service, clock, planted, monkeypatch):
     folder = service.settings.data_dir / "tmp"
     folder.mkdir(exist_ok=True)
-    old, young = spooled(folder, "a" * 32, 4000), spooled(folder, "b" * 32, 10)
+    old, young = write_spooled(folder, "a" * 32, 4000), write_spooled(folder, "b" * 32, 10)
     monkeypatch.setattr(app, "_SANDBOX_PROBE_DELAY_SECONDS", 0)
     again = Service(service.settings, clock)
     await again.start()

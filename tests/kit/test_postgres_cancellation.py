@@ -1,4 +1,4 @@
-"""Whoever waits for PostgreSQL can be stopped at any moment, also at the one in which the wait is over."""
+"""Tests of cancelled waits for PostgreSQL, also in the moment in which the wait ends."""
 
 import asyncio
 

@@ -27,7 +27,7 @@ def port() -> Iterator[int]:
 
 
 async def why_not(url: str) -> str:
-    """What the operator reads."""
+    """Return the message that the operator reads."""
     database = database_for(Settings(database_url=url))
     with pytest.raises(CannotStart) as refused:
         await database.open()

@@ -1,4 +1,4 @@
-"""What the database rolled back is done again from its start, and happens once."""
+"""Tests of repetition after a rollback by the database: it starts anew, and happens once."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -110,7 +110,7 @@ async def pair(people: People, me: Api) -> Pair:
     return Pair(first.id, second.id, "n")
 
 
-async def collided(me: Api, rival: Rival, path: str, pair: Pair, **headers: str) -> Any:
+async def collide(me: Api, rival: Rival, path: str, pair: Pair, **headers: str) -> Any:
     await rival.hold("files", pair.second)
     body = {"first": pair.first, "second": pair.second, "name": pair.name}
     asked = asyncio.create_task(me.request("POST", f"/pairs/{path}", json=body, headers=headers))
@@ -132,7 +132,7 @@ async def assert_happened_once(service: Service, people: People, me: Api, pair: 
 
 @pytest.mark.parametrize("headers", [{}, {"Idempotency-Key": "once"}])
 async def test_a_request_is_repeated_and_happens_once(service, people, me, rival, pair, headers) -> None:
-    answer = await collided(me, rival, "plain", pair, **headers)
+    answer = await collide(me, rival, "plain", pair, **headers)
     assert answer.status == 201, answer
     assert runs == ["n", "n"]
     await assert_happened_once(service, people, me, pair)
@@ -144,14 +144,14 @@ async def test_a_request_is_repeated_and_happens_once(service, people, me, rival
 
 
 async def test_after_an_effect_only_the_unit_is_repeated(service, people, me, rival, pair) -> None:
-    answer = await collided(me, rival, "after", pair)
+    answer = await collide(me, rival, "after", pair)
     assert answer.status == 201, answer
     assert runs == ["effect", "n", "n"]
     await assert_happened_once(service, people, me, pair)
 
 
 async def test_what_had_an_effect_is_never_begun_anew(people, me, rival, pair) -> None:
-    answer = await collided(me, rival, "lost", pair)
+    answer = await collide(me, rival, "lost", pair)
     assert (answer.status, answer.code) == (503, "database_unavailable")
     assert answer.headers["retry-after"] == "1"
     assert runs == ["effect", "n"]

@@ -1,4 +1,4 @@
-"""What grows old is deleted by parts, in every tenant, and nothing else is."""
+"""Tests of retention: old rows are deleted in parts, in every tenant, and no others."""
 
 import sqlalchemy as sa
 

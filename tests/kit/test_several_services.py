@@ -1,4 +1,4 @@
-"""What a test calls one service is several of them."""
+"""Tests of the `several_services` marker: one service of a test stands for three."""
 
 import pytest
 

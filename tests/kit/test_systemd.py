@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from retinue.kit.systemd import ServiceNotifier
-from tests.e2e.processes import ServerProcess, launched
+from tests.e2e.processes import ServerProcess, launch_process
 
 pytestmark = pytest.mark.either_database
 
@@ -83,14 +83,14 @@ def test_without_systemd_nothing_is_sent(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 async def test_a_worker_reports_that_it_still_turns(tmp_path: Path) -> None:
-    """As `WatchdogSec` of its unit demands, without which systemd would kill a worker that works."""
+    """The unit's `WatchdogSec` demands it; without the report systemd would kill a working worker."""
     address = str(tmp_path / "notify")
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
         manager.bind(address)
         manager.settimeout(120)
         server = ServerProcess(tmp_path)
         env = {**server.worker_env, "NOTIFY_SOCKET": address, "WATCHDOG_USEC": "200000"}
-        worker = await launched(tmp_path / "worker.log", env, "-m", "retinue.cli", "worker")
+        worker = await launch_process(tmp_path / "worker.log", env, "-m", "retinue.cli", "worker")
         heard = [await asyncio.to_thread(manager.recv, 100) for _ in range(4)]
         assert heard == [b"READY=1", *[b"WATCHDOG=1"] * 3]
         worker.terminate()

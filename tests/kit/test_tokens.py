@@ -54,8 +54,8 @@ def payload(**changes) -> dict:
     return {name: value for name, value in claims.items() if value is not MISSING}
 
 
-def signed(header, claims, key: bytes = KEY, digest=hashlib.sha256) -> str:
-    """What anyone who holds `key` could write, whatever our issuer thinks of it."""
+def sign_token(header, claims, key: bytes = KEY, digest=hashlib.sha256) -> str:
+    """Return a token that any holder of `key` could write."""
     parts = [part if isinstance(part, bytes) else json.dumps(part).encode() for part in (header, claims)]
     signing_input = ".".join(b64(part) for part in parts)
     return f"{signing_input}.{b64(hmac.digest(key, signing_input.encode(), digest))}"
@@ -77,7 +77,7 @@ def test_an_issued_token_carries_its_claims():
     assert (claims.sub, claims.tid, claims.sid, claims.typ) == ("usr_1", "ten_1", "ses_1", "access")
     assert (claims.iat, claims.exp, claims.extra) == (int(START), int(START) + 900, {"role": "viewer"})
     assert claims.jti != tokens.verify(second, "access").jti
-    assert tokens.verify(signed(HEADER, payload()), "access").sub == "usr_1"
+    assert tokens.verify(sign_token(HEADER, payload()), "access").sub == "usr_1"
 
 
 def test_a_token_of_one_type_is_not_one_of_another_even_when_remembered():
@@ -110,14 +110,14 @@ def test_the_second_of_the_end_itself_is_too_late():
             return START + 900
 
     tokens = TokenIssuer(TokenSigningKeys(("k1", KEY)), ISSUER, Stopped())
-    assert tokens.verify(signed(HEADER, payload(exp=int(START) + 901)), "access").exp == int(START) + 901
-    assert reason_of(tokens, signed(HEADER, payload(exp=int(START) + 900))) == "token_expired"
+    assert tokens.verify(sign_token(HEADER, payload(exp=int(START) + 901)), "access").exp == int(START) + 901
+    assert reason_of(tokens, sign_token(HEADER, payload(exp=int(START) + 900))) == "token_expired"
 
 
 def test_a_forged_expired_token_is_invalid_not_expired():
     expired = payload(exp=1)
-    assert reason_of(issuer(), signed(HEADER, expired)) == "token_expired"
-    assert reason_of(issuer(), signed(HEADER, expired, b"x" * 32)) == "invalid_token"
+    assert reason_of(issuer(), sign_token(HEADER, expired)) == "token_expired"
+    assert reason_of(issuer(), sign_token(HEADER, expired, b"x" * 32)) == "invalid_token"
 
 
 def pem(key) -> bytes:
@@ -181,7 +181,7 @@ FORGED_HEADERS += [b'{"alg":"HS256","kid":"k1","typ":"JWT","x":' + b"[" * 1200 +
 
 @pytest.mark.parametrize("header", FORGED_HEADERS, ids=lambda header: str(header)[:60])
 def test_no_header_but_ours_is_accepted_even_with_the_right_signature(header):
-    token = signed(header, payload())
+    token = sign_token(header, payload())
     assert reason_of(issuer(), token) == "invalid_token"
     assert reason_of(issuer(), token.rpartition(".")[0] + ".") == "invalid_token"
     assert reason_of(issuer(), token.rpartition(".")[0]) == "invalid_token"
@@ -215,27 +215,30 @@ def test_no_header_but_ours_is_accepted_even_with_the_right_signature(header):
     ids=str,
 )
 def test_every_claim_is_required_typed_and_checked(changes):
-    assert reason_of(issuer(), signed(HEADER, payload(**changes))) == "invalid_token"
+    assert reason_of(issuer(), sign_token(HEADER, payload(**changes))) == "invalid_token"
 
 
 @pytest.mark.parametrize("exp", [-1, 0, int(START), -(10**20)])
 def test_an_end_in_the_past_is_expired(exp):
-    assert reason_of(issuer(), signed(HEADER, payload(exp=exp))) == "token_expired"
+    assert reason_of(issuer(), sign_token(HEADER, payload(exp=exp))) == "token_expired"
 
 
 @pytest.mark.parametrize(
     "content", [b"", b"null", b"[]", b'"x"', b"{", b"\xff", b"[" * 2500, b'{"a":' + b"[" * 2500]
 )
 def test_a_signed_payload_that_is_no_object_is_invalid(content):
-    assert reason_of(issuer(), signed(HEADER, content)) == "invalid_token"
+    assert reason_of(issuer(), sign_token(HEADER, content)) == "invalid_token"
 
 
 def test_a_public_key_used_as_the_secret_forges_nothing():
     for key in (generate_private_key(65537, 2048), Ed25519PrivateKey.generate()):
         for alg in ("HS256", "RS256", "EdDSA"):
-            assert reason_of(issuer(), signed({**HEADER, "alg": alg}, payload(), pem(key))) == "invalid_token"
+            assert (
+                reason_of(issuer(), sign_token({**HEADER, "alg": alg}, payload(), pem(key)))
+                == "invalid_token"
+            )
     for digest in (hashlib.sha384, hashlib.sha512, hashlib.sha1):
-        assert reason_of(issuer(), signed(HEADER, payload(), digest=digest)) == "invalid_token"
+        assert reason_of(issuer(), sign_token(HEADER, payload(), digest=digest)) == "invalid_token"
 
 
 def test_every_truncation_and_every_changed_character_is_invalid():
@@ -279,7 +282,7 @@ def test_encrypted_compressed_and_oversized_tokens_are_refused_at_once():
     bomb = b64(zlib.compress(b"\0" * 1_000_000))
     jwe_header = {"alg": "dir", "enc": "A256GCM", "zip": "DEF"}
     jwe = ".".join([b64(json.dumps(jwe_header).encode()), "", b64(b"0" * 12), bomb, b64(b"0" * 16)])
-    long = [signed(HEADER, payload(extra={"x": "y" * size})) for size in (4_000, 10_000, 1_000_000)]
+    long = [sign_token(HEADER, payload(extra={"x": "y" * size})) for size in (4_000, 10_000, 1_000_000)]
     tokens = issuer()
     for token in (jwe, "", ".", "..", "...", "null", "a" * 10_000, "." * 1_000_000, "a.b.c", *long):
         began = time.perf_counter()
@@ -314,9 +317,9 @@ json_values = st.recursive(
 )
 def test_no_signed_json_makes_anything_but_a_refusal_or_valid_claims(header, name, value):
     tokens = issuer()
-    assert reason_of(tokens, signed(header, payload())) == "invalid_token"
+    assert reason_of(tokens, sign_token(header, payload())) == "invalid_token"
     try:
-        claims = tokens.verify(signed(HEADER, payload(**{name: value})), "access")
+        claims = tokens.verify(sign_token(HEADER, payload(**{name: value})), "access")
     except Unauthorized as refusal:
         assert refusal.details["reason"] in {"invalid_token", "token_expired"}  # noqa: PT017 - both are right
     else:

@@ -19,7 +19,7 @@ from retinue.kit.db.statements import Statement
 from retinue.kit.logging import configure_logging
 from retinue.kit.vault.root_rotation import rotate_root
 from retinue.kit.vault.rotation import RotationTiming, rotate_key
-from tests.canaries import everything_stored, forms, hits
+from tests.canaries import forms, hits, read_everything_stored
 from tests.factories.mails import mails_to
 from tests.kit.sealed_records import plant, reread, secret_of
 
@@ -30,8 +30,8 @@ def canary(table):
     return f'CANARY-"{table}"-7f3a9c51e8d24b60'
 
 
-async def stored_by(service):
-    return await everything_stored(service.settings.data_dir, direct_url(service.settings))
+async def read_stored(service):
+    return await read_everything_stored(service.settings.data_dir, direct_url(service.settings))
 
 
 async def test_the_search_finds_a_secret_in_each_of_its_forms():
@@ -45,14 +45,14 @@ async def test_the_search_finds_a_secret_in_each_of_its_forms():
 async def test_no_secret_of_any_sealed_column_lies_in_the_database_in_the_clear(service, people):
     planted = await plant(people, canary)
     secrets = [secret for _, secret in planted]
-    stored = await stored_by(service)
+    stored = await read_stored(service)
     for record, _ in planted:
         assert record.id.encode() in stored
         assert await ciphertext_of(people, record) in stored
     assert hits(stored, secrets) == []
     await rotate_key(service.instance, pace=AT_ONCE)
     await rotate_root(service.instance, RootKey.generate())
-    assert hits(await stored_by(service), secrets) == []
+    assert hits(await read_stored(service), secrets) == []
     keys = [service.instance.vault.pepper, *service.instance.tokens.keys.by_id().values()]
     keys += service.instance.ring._versions.values()
     assert not any(key in stored for key in keys)
@@ -62,14 +62,14 @@ async def test_a_plain_column_would_be_found(service, people):
     """The search looks where the data is."""
     await people.user(first_name=canary("users").replace('"', ""))
     assert hits(
-        await stored_by(service),
+        await read_stored(service),
         [canary("users").replace('"', "")],
     )
 
 
 @pytest.fixture
 def logged(service, monkeypatch):
-    """Where everything is logged, down to the last detail."""
+    """The log, with everything at level debug in it."""
     before = structlog.get_config()
     written = io.StringIO()
     monkeypatch.setattr(sys, "stderr", written)
@@ -100,7 +100,7 @@ def setter(record, field):
 
 
 async def overwrite(people, record, ciphertext):
-    """What somebody with access to the database can do."""
+    """Replace a ciphertext, as somebody with access to the database can."""
     field, *_ = type(record).__shape__.sealed
     async with people.context() as ctx:
         changed = await ctx.system("test").execute(

@@ -204,7 +204,7 @@ async def test_the_barrier_lets_others_write_and_does_not_wait_for_them(service,
 
 
 @pytest.fixture
-async def other(service, clock):
+async def other_service(service, clock):
     """A second process of the same instance, as far as the vault goes."""
     started = Service(service.settings, clock)
     await started.start()
@@ -213,11 +213,11 @@ async def other(service, clock):
 
 
 async def test_what_another_process_sealed_with_the_old_key_meanwhile_is_moved_too(
-    service, other, people, tenant_id
+    service, other_service, people, tenant_id
 ):
     """The other process has not looked since the new version became active."""
-    await other.refresher.stop()
-    their = People(other)
+    await other_service.refresher.stop()
+    their = People(other_service)
     failpoints.arm("rotate_activated:1:error")
     with pytest.raises(FailpointReached):
         await rotate_key(service.instance, pace=AT_ONCE)
@@ -225,12 +225,12 @@ async def test_what_another_process_sealed_with_the_old_key_meanwhile_is_moved_t
     assert await counts(service) == {1: 3, 2: 0}
     rotation = await rotate_key(service.instance, pace=AT_ONCE)
     assert (rotation.moved, rotation.retired) == (3, [1])
-    await other.refresher.check()
+    await other_service.refresher.check()
     assert await reread(their, late) == "mail 0"
 
 
 async def rotate_until_settling(service, settle_s):
-    """A rotation that has made its first pass and waits for the others."""
+    """Start a rotation; return it once it has made its first pass and waits for the others."""
     is_settling = asyncio.Event()
 
     def watch(progress):
@@ -245,63 +245,67 @@ async def rotate_until_settling(service, settle_s):
 
 
 async def test_what_is_sealed_with_the_old_key_after_the_first_pass_is_moved_by_the_last(
-    service, other, tenant_id
+    service, other_service, tenant_id
 ):
-    await other.refresher.stop()
+    await other_service.refresher.stop()
     rotating = await rotate_until_settling(service, settle_s=SETTLE_S)
-    (late,) = await store_mails(People(other), tenant_id, 1)
+    (late,) = await store_mails(People(other_service), tenant_id, 1)
     assert (await counts(service))[1] == 1
     assert (await rotating).retired == [1]
-    await other.refresher.check()
-    assert await reread(People(other), late) == "mail 0"
+    await other_service.refresher.check()
+    assert await reread(People(other_service), late) == "mail 0"
 
 
 async def test_a_transaction_that_outlasts_the_wait_keeps_the_old_version_until_it_ends(
-    service, other, tenant_id
+    service, other_service, tenant_id
 ):
-    await other.refresher.stop()
+    await other_service.refresher.stop()
     rotating = await rotate_until_settling(service, settle_s=SETTLE_S)
-    writer = People(other).context(tenant_id)
+    writer = People(other_service).context(tenant_id)
     late = await writer.db.insert(OutgoingMail(content=Sealed.of("sealed with the old key")))
     await asyncio.sleep(SETTLE_S + 0.5)
     assert not rotating.done()
     await writer.commit()
     assert (await rotating).retired == [1]
-    await other.refresher.check()
-    assert await reread(People(other), late) == "sealed with the old key"
+    await other_service.refresher.check()
+    assert await reread(People(other_service), late) == "sealed with the old key"
 
 
 async def test_a_process_knows_the_next_version_before_anybody_seals_with_it(
-    service, other, people, tenant_id
+    service, other_service, people, tenant_id
 ):
     failpoints.arm("rotate_prepared:1:error")
     with pytest.raises(FailpointReached):
         await rotate_key(service.instance, pace=AT_ONCE)
-    await other.refresher.check()
-    assert (other.instance.ring.versions, other.instance.ring.active) == ({1, 2}, 1)
+    await other_service.refresher.check()
+    assert (other_service.instance.ring.versions, other_service.instance.ring.active) == ({1, 2}, 1)
     await rotate_key(service.instance, pace=AT_ONCE)
     (mail,) = await store_mails(people, tenant_id, 1)
-    assert await reread(People(other), mail) == "mail 0"
+    assert await reread(People(other_service), mail) == "mail 0"
 
 
-async def test_a_value_of_an_unknown_version_makes_a_process_look_at_once(service, other, people, tenant_id):
+async def test_a_value_of_an_unknown_version_makes_a_process_look_at_once(
+    service, other_service, people, tenant_id
+):
     await rotate_key(service.instance, pace=AT_ONCE)
     (mail,) = await store_mails(people, tenant_id, 1)
     with pytest.raises(DecryptFailed):
-        await reread(People(other), mail)
+        await reread(People(other_service), mail)
     async with asyncio.timeout(3):
-        while other.instance.ring.active != 2:
+        while other_service.instance.ring.active != 2:
             await asyncio.sleep(0.01)
-    assert await reread(People(other), mail) == "mail 0"
+    assert await reread(People(other_service), mail) == "mail 0"
 
 
-async def test_a_new_key_reaches_transactions_that_are_already_open(service, other, people, tenant_id):
-    writer = People(other).context(tenant_id)
+async def test_a_new_key_reaches_transactions_that_are_already_open(
+    service, other_service, people, tenant_id
+):
+    writer = People(other_service).context(tenant_id)
     door = writer.db
     failpoints.arm("rotate_activated:1:error")
     with pytest.raises(FailpointReached):
         await rotate_key(service.instance, pace=AT_ONCE)
-    await other.refresher.check()
+    await other_service.refresher.check()
     mail = await door.insert(OutgoingMail(content=Sealed.of("sealed with the new key")))
     await writer.commit()
     assert await counts(service) == {1: 2, 2: 1}

@@ -22,7 +22,7 @@ def _disarmed():
 
 
 @pytest.fixture
-async def other(service, clock):
+async def other_service(service, clock):
     """A second process of the same instance; it looks at the keys when told."""
     started = Service(service.settings, clock)
     await started.start()
@@ -83,7 +83,9 @@ async def test_the_periodic_job_deletes_retired_keys_and_no_other(service, clock
 
 
 @pytest.mark.one_service("starts the second process itself, and says when it looks")
-async def test_no_valid_token_is_rejected_while_the_key_is_rotated_under_load(service, other, people, clock):
+async def test_no_valid_token_is_rejected_while_the_key_is_rotated_under_load(
+    service, other_service, people, clock
+):
     """Two processes that look at the keys at different times; tokens of each are shown to both."""
     persons = [await people.signed_in() for _ in range(2)]
     rejected, shown = [], 0
@@ -92,9 +94,9 @@ async def test_no_valid_token_is_rejected_while_the_key_is_rotated_under_load(se
     async def show(person):
         nonlocal shown
         while not is_over:
-            for issuer in (service, other):
+            for issuer in (service, other_service):
                 for token in many_tokens(person, issuer, 4):
-                    for process in (service, other):
+                    for process in (service, other_service):
                         answer = await Api(process, token=token).get(ME)
                         shown += 1
                         if answer.status != 200:
@@ -104,7 +106,7 @@ async def test_no_valid_token_is_rejected_while_the_key_is_rotated_under_load(se
     load = [asyncio.create_task(show(person)) for person in persons]
     for _ in range(3):
         await asyncio.sleep(0.1)
-        await rotate_signing_key_in_steps(service, other)
+        await rotate_signing_key_in_steps(service, other_service)
     async with asyncio.timeout(30):
         while shown <= 500:
             await asyncio.sleep(0.1)
@@ -156,12 +158,12 @@ async def test_a_restart_knows_every_key_that_still_verifies(service, people, cl
 
 
 @pytest.mark.slow
-async def test_ten_thousand_tokens_outlive_a_rotation(service, other, people, clock):
+async def test_ten_thousand_tokens_outlive_a_rotation(service, other_service, people, clock):
     api = await people.signed_in()
     tokens = many_tokens(api, service, 10_000)
     await rotate_signing_key(service.instance, learn_s=0)
-    await other.refresher.check()
-    for process in (service, other):
+    await other_service.refresher.check()
+    for process in (service, other_service):
         for token in tokens:
             assert process.instance.tokens.verify(token, "access").sub == api.user.id
     clock.advance(MAX_TOKEN_LIFETIME_SECONDS + 6 * 60)

@@ -95,7 +95,7 @@ async def do_nothing(ctx: Context, payload: Named) -> None:
 
 @job(queue="gated")
 async def wait_at_gate(ctx: Context, payload: Named) -> None:
-    """Whoever comes a second time, because of a lost lease, meets the second gate."""
+    """Waits at the gate; a second run, after a lost lease, waits at the second gate."""
     gate = gates["second gate" if ctx.caller.correlation_id in passed else "gate"]
     passed.add(ctx.caller.correlation_id)
     await gate.pass_through(payload.name)
@@ -269,7 +269,7 @@ class Workshop:
         return await self._system().all(EventEntry, order_by=("created_at", "position"))
 
     async def change(self, sql: str, *arguments: Any) -> None:
-        """What no part of the product would do: raw SQL, with `?` for arguments."""
+        """Run raw SQL with `?` for arguments, which no part of the product would do."""
         database = self.instance.database
         if database.dialect == "postgresql":
             for number in range(1, len(arguments) + 1):

@@ -40,7 +40,7 @@ def test_there_are_a_hundred_questions_and_no_two_sections_share_a_code() -> Non
     assert len({one["question"] for one in asked}) == 100
     assert {one["kind"] for one in asked} == {"code", "paraphrase"}
     codes = [
-        make.drawn(aspect, product)["code"]
+        make.draw_details(aspect, product)["code"]
         for product in make.SOURCE.products
         for aspect in make.SOURCE.aspects
         if aspect.code
@@ -49,7 +49,7 @@ def test_there_are_a_hundred_questions_and_no_two_sections_share_a_code() -> Non
     assert [code for code in codes if len(re.findall(rf"{re.escape(code)}\b", texts)) != 1] == []
 
 
-async def trained(service: Any, names: list[str]) -> tuple[School, Any, Any]:
+async def train_agent(service: Any, names: list[str]) -> tuple[School, Any, Any]:
     people = People(service)
     person = await people.signed_in(Role.tenant_admin)
     school, agent = School(service, None), await make_agent(person)
@@ -60,7 +60,7 @@ async def trained(service: Any, names: list[str]) -> tuple[School, Any, Any]:
     return school, person, agent
 
 
-async def missed(school: School, person: Any, agent: Any, asked: list[dict[str, str]]) -> list[str]:
+async def list_missed(school: School, person: Any, agent: Any, asked: list[dict[str, str]]) -> list[str]:
     """The questions whose section is not among the first five."""
     lost = []
     for one in asked:
@@ -74,8 +74,8 @@ async def missed(school: School, person: Any, agent: Any, asked: list[dict[str, 
 async def check_recall(service: Any, names: list[str]) -> None:
     asked = json.loads((make.HERE / make.QUESTIONS).read_text())
     asked = [one for one in asked if one["file"] in names]
-    school, person, agent = await trained(service, names)
-    lost = await missed(school, person, agent, asked)
+    school, person, agent = await train_agent(service, names)
+    lost = await list_missed(school, person, agent, asked)
     assert 1 - len(lost) / len(asked) >= RECALL, (len(asked), lost)
     for question in ELSEWHERE:
         assert await school.ask(person, agent, question) == [], question

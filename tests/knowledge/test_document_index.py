@@ -29,8 +29,8 @@ async def agent(school: Any, person: Any) -> Any:
     return await school.admit(person)
 
 
-async def stored(people: Any) -> dict[str, int]:
-    """How many rows there are of each kind, in every tenant."""
+async def count_rows(people: Any) -> dict[str, int]:
+    """Return the number of rows of each kind, in every tenant."""
     async with people.context() as ctx:
         system = ctx.system("test")
         words = await system.scalar(Statement(sa.select(sa.func.count()).select_from(chunk_words)))
@@ -52,7 +52,7 @@ async def test_a_document_becomes_chunks_words_and_vectors(
     assert document["indexed_at"]
     count = document["chunk_count"]
     assert count == document["chunks_done"] == document["chunks_total"] == 150
-    assert await stored(people) == {"chunks": count, "words": count, "vectors": count}
+    assert await count_rows(people) == {"chunks": count, "words": count, "vectors": count}
     assert (await school.ask(person, agent, "XK-0149"))[0]["chunk_preview"].startswith("Part 149 ")
 
 
@@ -74,7 +74,7 @@ async def test_a_document_that_cannot_be_read_says_why(
     (failed,) = await events(people, "system.training.failed")
     assert failed.data["agent_id"] == agent["id"]
     assert failed.data["error"] == document["error"]
-    assert await stored(people) == {"chunks": 0, "words": 0, "vectors": 0}
+    assert await count_rows(people) == {"chunks": 0, "words": 0, "vectors": 0}
 
 
 async def test_a_model_that_refuses_is_told_once_and_the_document_can_be_tried_again(
@@ -135,7 +135,7 @@ async def test_a_run_that_was_interrupted_goes_on_where_it_was(
     document = await school.document(person, agent, document["id"])
     assert (document["status"], document["chunk_count"]) == ("indexed", 200)
     assert len(provider.requests) - asked == 2, "128 were embedded before"
-    assert await stored(people) == {"chunks": 200, "words": 200, "vectors": 200}
+    assert await count_rows(people) == {"chunks": 200, "words": 200, "vectors": 200}
     assert len(await events(people, "system.training.completed")) == 1
 
 
@@ -154,7 +154,7 @@ async def test_a_long_document_is_indexed_by_turns(
     documents = await school.teach(person, agent, long_text(150), PUMP)
     assert [one["status"] for one in documents] == ["indexed", "indexed"]
     assert order == ["pump.txt", "long.md"]
-    assert await stored(people) == {"chunks": 151, "words": 151, "vectors": 151}
+    assert await count_rows(people) == {"chunks": 151, "words": 151, "vectors": 151}
     assert len(await events(people, "system.training.completed")) == 1
 
 
@@ -181,7 +181,7 @@ async def test_two_runs_of_one_document_do_not_both_write(
     await school.work()
     document = await school.document(person, agent, waiting["id"])
     assert (document["status"], document["chunk_count"]) == ("indexed", 100)
-    assert await stored(people) == {"chunks": 100, "words": 100, "vectors": 100}
+    assert await count_rows(people) == {"chunks": 100, "words": 100, "vectors": 100}
     assert len(await events(people, "system.training.completed")) == 1
 
 
@@ -201,7 +201,7 @@ async def test_a_document_deleted_while_it_is_indexed_leaves_nothing(
     monkeypatch.setattr(document_indexer, "vectors_of", deleted_meanwhile)
     await school.work()
     assert len(calls) == 2
-    assert await stored(people) == {"chunks": 0, "words": 0, "vectors": 0}
+    assert await count_rows(people) == {"chunks": 0, "words": 0, "vectors": 0}
     assert (await status(person, agent))["status"] == "idle"
 
 
@@ -218,7 +218,7 @@ async def test_reindexing_replaces_the_chunks_and_finds_the_old_ones_until_then(
     (after, *_) = await school.ask(person, agent, "XK-0042")
     assert after["chunk_preview"] == before["chunk_preview"]
     assert after["chunk_id"] != before["chunk_id"]
-    assert await stored(people) == {"chunks": 70, "words": 70, "vectors": 70}
+    assert await count_rows(people) == {"chunks": 70, "words": 70, "vectors": 70}
     assert len(await events(people, "system.training.completed")) == 2
 
 
@@ -278,7 +278,7 @@ async def test_rows_that_no_document_has_are_swept_after_a_day(
         async with people.context() as ctx:
             await jobs.sweep_chunks(ctx)
         await school.work()
-        assert (await stored(people))["chunks"] == left
+        assert (await count_rows(people))["chunks"] == left
     person = await people.sign_in(person.user)
     assert (await school.document(person, agent, kept["id"]))["chunk_count"] == 1
 

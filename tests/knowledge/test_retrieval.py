@@ -1,4 +1,4 @@
-"""What a search finds in a base, and what it must not."""
+"""Tests of a search in a knowledge base: passages that it finds, and that it must not find."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ CODES = ("codes.txt", b"Error E-4417/B means that the pump runs dry.")
 FILTERS = ("filters.txt", b"Error E-9921/C means that a filter is blocked.")
 
 
-async def found_by(school: Any, person: Any, agent: Any, query: str, **more: Any) -> list[str]:
+async def search_names(school: Any, person: Any, agent: Any, query: str, **more: Any) -> list[str]:
     return [one["document_name"] for one in await school.ask(person, agent, query, **more)]
 
 
@@ -42,11 +42,11 @@ async def test_a_passage_is_found_with_its_place_and_a_score(school: Any, person
 async def test_a_code_is_found_however_it_is_written(
     school: Any, person: Any, agent: Any, query: str
 ) -> None:
-    assert (await found_by(school, person, agent, query))[0] == "codes.txt"
+    assert (await search_names(school, person, agent, query))[0] == "codes.txt"
 
 
 async def test_what_is_about_something_else_is_not_found(school: Any, person: Any, agent: Any) -> None:
-    assert await found_by(school, person, agent, "zebras yodel quietly") == []
+    assert await search_names(school, person, agent, "zebras yodel quietly") == []
 
 
 async def test_the_best_come_first_and_no_more_than_asked_for(school: Any, person: Any, agent: Any) -> None:
@@ -72,15 +72,15 @@ async def test_the_best_come_first_and_no_more_than_asked_for(school: Any, perso
 async def test_a_query_is_never_a_command(school: Any, person: Any, agent: Any, query: str) -> None:
     answer = await person.post(f"/api/v1/agents/{agent['id']}/knowledge/search", {"query": query})
     assert answer.status == 200, answer
-    assert (await found_by(school, person, agent, "E-4417/B"))[0] == "codes.txt"
+    assert (await search_names(school, person, agent, "E-4417/B"))[0] == "codes.txt"
 
 
 async def test_a_document_that_is_switched_off_is_not_searched(school: Any, person: Any, agent: Any) -> None:
     path = f"/api/v1/agents/{agent['id']}/documents/{agent['documents']['codes.txt']['id']}"
     assert (await person.patch(path, {"enabled": False})).json()["enabled"] is False
-    assert "codes.txt" not in await found_by(school, person, agent, "E-4417/B means the pump runs dry")
+    assert "codes.txt" not in await search_names(school, person, agent, "E-4417/B means the pump runs dry")
     assert (await person.patch(path, {"enabled": True})).status == 200
-    assert "codes.txt" in await found_by(school, person, agent, "E-4417/B means the pump runs dry")
+    assert "codes.txt" in await search_names(school, person, agent, "E-4417/B means the pump runs dry")
 
 
 async def test_filters_compare_metadata_and_the_document(school: Any, person: Any, agent: Any) -> None:
@@ -89,7 +89,7 @@ async def test_filters_compare_metadata_and_the_document(school: Any, person: An
         path = f"/api/v1/agents/{agent['id']}/documents/{documents[name]['id']}"
         assert (await person.patch(path, {"metadata": metadata})).status == 200
     query = "error means"
-    assert set(await found_by(school, person, agent, query)) >= {"codes.txt", "filters.txt"}
+    assert set(await search_names(school, person, agent, query)) >= {"codes.txt", "filters.txt"}
     for filters, names in (
         ({"year": 2025}, ["filters.txt"]),
         ({"year": 2024, "draft": True}, ["codes.txt"]),
@@ -97,23 +97,23 @@ async def test_filters_compare_metadata_and_the_document(school: Any, person: An
         ({"year": "2025"}, []),
         ({"document_id": documents["codes.txt"]["id"]}, ["codes.txt"]),
     ):
-        assert await found_by(school, person, agent, query, filters=filters) == names, filters
+        assert await search_names(school, person, agent, query, filters=filters) == names, filters
 
 
 async def test_words_alone_find_what_is_named_while_the_model_is_away(
     school: Any, person: Any, agent: Any, provider: Any
 ) -> None:
     provider.fails(*[refusing(500)] * 5)
-    assert await found_by(school, person, agent, "E-4417/B") == ["codes.txt"]
+    assert await search_names(school, person, agent, "E-4417/B") == ["codes.txt"]
 
 
 async def test_a_deleted_document_is_gone_with_the_answer(school: Any, person: Any, agent: Any) -> None:
-    assert (await found_by(school, person, agent, "E-4417/B"))[0] == "codes.txt"
+    assert (await search_names(school, person, agent, "E-4417/B"))[0] == "codes.txt"
     path = f"/api/v1/agents/{agent['id']}/documents/{agent['documents']['codes.txt']['id']}"
     assert (await person.delete(path)).status == 204
-    assert "codes.txt" not in await found_by(school, person, agent, "E-4417/B the pump runs dry")
+    assert "codes.txt" not in await search_names(school, person, agent, "E-4417/B the pump runs dry")
     await school.work()
-    assert "codes.txt" not in await found_by(school, person, agent, "E-4417/B the pump runs dry")
+    assert "codes.txt" not in await search_names(school, person, agent, "E-4417/B the pump runs dry")
 
 
 async def test_a_document_deleted_while_it_is_searched_for_is_not_answered_with(
@@ -129,7 +129,7 @@ async def test_a_document_deleted_while_it_is_searched_for_is_not_answered_with(
         return await read(reader, base_id, hits, top_k)
 
     monkeypatch.setattr(retrieval, "_passages", deleted_before_reading)
-    assert "codes.txt" not in await found_by(school, person, agent, "E-4417/B the pump runs dry")
+    assert "codes.txt" not in await search_names(school, person, agent, "E-4417/B the pump runs dry")
     assert ranked
 
 
@@ -141,13 +141,13 @@ async def test_another_process_finds_what_this_one_has_changed(
     elsewhere = IndexCache()
     here = service.instance.adapters
     here[IndexCache] = elsewhere
-    assert (await found_by(school, person, agent, "E-4417/B"))[0] == "codes.txt"
+    assert (await search_names(school, person, agent, "E-4417/B"))[0] == "codes.txt"
     here[IndexCache] = IndexCache()
     path = f"/api/v1/agents/{agent['id']}/documents/{agent['documents']['codes.txt']['id']}"
     assert (await person.delete(path)).status == 204
     await school.teach(person, agent, ("new.txt", b"Error E-5000/D means a leak."))
     here[IndexCache] = elsewhere
-    names = await found_by(school, person, agent, "error E-5000/D E-4417/B")
+    names = await search_names(school, person, agent, "error E-5000/D E-4417/B")
     assert names[0] == "new.txt"
     assert "codes.txt" not in names
 
@@ -179,10 +179,10 @@ async def test_memory_is_bounded(school: Any, people: Any, provider: Any, person
     first, second = await school.admit(person), await school.admit(person, name="Other")
     for agent in (first, second):
         await school.teach(person, agent, CODES)
-        assert await found_by(school, person, agent, "E-4417/B") == ["codes.txt"]
+        assert await search_names(school, person, agent, "E-4417/B") == ["codes.txt"]
     assert len(cache._indexes) == 1
     assert not cache._locks
-    assert await found_by(school, person, first, "E-4417/B") == ["codes.txt"]
+    assert await search_names(school, person, first, "E-4417/B") == ["codes.txt"]
 
 
 async def test_nothing_is_searched_inside_a_transaction(people: Any, person: Any) -> None:
@@ -195,7 +195,7 @@ async def test_nothing_is_searched_inside_a_transaction(people: Any, person: Any
 
 @pytest.mark.one_service("counts what one process reads")
 async def test_many_and_large_documents_are_read_in_parts(school: Any, person: Any, monkeypatch: Any) -> None:
-    """Every passage is read once, whichever way the documents are put together."""
+    """Every passage is read once, however the documents are grouped."""
     monkeypatch.setattr(vector_index, "_CHUNKS_AT_ONCE", 64)
     monkeypatch.setattr(vector_index, "_DOCUMENTS_AT_ONCE", 3)
     parts, blocks = [], vector_index._blocks
@@ -224,4 +224,4 @@ async def test_a_large_base_is_searched_in_a_thread_with_the_same_result(
 ) -> None:
     for module in (vector_index, retrieval):
         monkeypatch.setattr(module, "THREADED_MIN_CHUNKS", large)
-    assert (await found_by(school, person, agent, "E-4417/B"))[0] == "codes.txt"
+    assert (await search_names(school, person, agent, "E-4417/B"))[0] == "codes.txt"

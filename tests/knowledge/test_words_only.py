@@ -16,7 +16,7 @@ DOOR = ("door.txt", b"The door of the boiler room is locked at night.")
 
 @pytest.fixture
 def no_model(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
-    """Undo it, and the model is there."""
+    """Makes the embedding model unavailable; undoing the patch brings it back."""
     monkeypatch.setattr(service, "default_embedding_model", lambda _settings: NO_MODEL)
     return monkeypatch
 
@@ -32,8 +32,8 @@ async def base_of(people: Any) -> KnowledgeBase:
         return base
 
 
-async def found(school: Any, person: Any, agent: Any, query: str) -> list[tuple[str, bool]]:
-    """The names of what is found, and whether vectors had a part in it."""
+async def search_names(school: Any, person: Any, agent: Any, query: str) -> list[tuple[str, bool]]:
+    """Return the names of the found documents, and whether vectors were used."""
     rows = await school.ask(person, agent, query, explain=True)
     return [(row["document_name"], row["explanation"]["similarity"] is not None) for row in rows]
 
@@ -46,8 +46,8 @@ async def test_words_find_a_document_that_has_no_vectors(
     assert not [request for request in provider.requests if "embeddings" in request.path]
     base = await base_of(people)
     assert (base.embedding_model, base.dimensions) == (NO_MODEL, 0)
-    assert await found(school, person, agent, "When does the pump run dry?") == [("pump.txt", False)]
-    assert await found(school, person, agent, "Who was Napoleon?") == []
+    assert await search_names(school, person, agent, "When does the pump run dry?") == [("pump.txt", False)]
+    assert await search_names(school, person, agent, "Who was Napoleon?") == []
 
 
 async def test_with_a_model_new_and_reindexed_documents_get_vectors(
@@ -57,13 +57,13 @@ async def test_with_a_model_new_and_reindexed_documents_get_vectors(
     no_model.undo()
     await school.train(person, agent, DOOR)
     # The base has a model now, but no vectors until the job has run.
-    assert await found(school, person, agent, "pump dry tank") == [("pump.txt", False)]
+    assert await search_names(school, person, agent, "pump dry tank") == [("pump.txt", False)]
     await school.work()
     base = await base_of(people)
     assert base.embedding_model == EMBEDDING_MODEL
     assert base.dimensions > 0
-    assert ("door.txt", True) in await found(school, person, agent, "the boiler room door at night")
-    assert ("pump.txt", True) in await found(school, person, agent, "pump dry tank empty runs")
+    assert ("door.txt", True) in await search_names(school, person, agent, "the boiler room door at night")
+    assert ("pump.txt", True) in await search_names(school, person, agent, "pump dry tank empty runs")
     path = f"/api/v1/agents/{agent['id']}/documents/{pump['id']}"
     before = await school.ask(person, agent, "pump dry tank empty runs", explain=True)
     assert (await person.post(f"{path}/reindex")).status == 202
@@ -81,7 +81,7 @@ async def test_what_has_no_vectors_is_found_after_the_others_are_gone(
     no_model.undo()
     (door,) = await school.teach(person, agent, DOOR)
     assert (await person.delete(f"/api/v1/agents/{agent['id']}/documents/{door['id']}")).status == 204
-    assert await found(school, person, agent, "pump dry tank") == [("pump.txt", False)]
+    assert await search_names(school, person, agent, "pump dry tank") == [("pump.txt", False)]
 
 
 async def test_the_default_is_the_embedded_model_if_it_is_installed(

@@ -40,7 +40,7 @@ async def scrape(api: Api, **headers: str) -> Scrape:
 
 
 def lint(*arguments: str, text: str = "") -> tuple[int, str]:
-    """What promtool says; it is silent about what is right."""
+    """Return promtool's exit code and its complaints; it is silent about valid metrics."""
     assert PROMTOOL is not None
     done = subprocess.run(
         [PROMTOOL, *arguments], input=text, capture_output=True, text=True, timeout=30, check=False

@@ -9,7 +9,7 @@ import pytest
 
 from retinue.kit.metrics.declarations import BUDGET_REFUSALS, STREAMS_OPEN
 from retinue.kit.metrics.files import close_metrics, open_metrics
-from tests.e2e.processes import ServerProcess, free_port, launched
+from tests.e2e.processes import ServerProcess, free_port, launch_process
 from tests.metrics.scrapes import Scrape
 
 TOKEN = "scrape-me"
@@ -43,7 +43,7 @@ def has(found: Scrape, name: str) -> bool:
     return any(sample.name == name for sample in found.samples)
 
 
-async def until_answered(port: int) -> None:
+async def wait_until_answered(port: int) -> None:
     for _ in range(600):
         if (await ask(port))[0] == 200:
             return
@@ -68,8 +68,8 @@ async def test_servers_and_workers_that_share_a_data_dir_are_summed(tmp_path: Pa
                 assert not has(found, "retinue_jobs_waiting")
             port = free_port()
             env = {**one.worker_env, "RETINUE_METRICS_ADDRESS": f"127.0.0.1:{port}"}
-            worker = await launched(tmp_path / "worker.log", env, "-m", "retinue.cli", "worker")
-            await until_answered(port)
+            worker = await launch_process(tmp_path / "worker.log", env, "-m", "retinue.cli", "worker")
+            await wait_until_answered(port)
             assert (await ask(port, token=""))[0] == 401
             assert (await ask(port, token="wrong"))[0] == 401
             assert (await ask(port, "/health"))[0] == 404
@@ -98,7 +98,7 @@ async def test_servers_and_workers_that_share_a_data_dir_are_summed(tmp_path: Pa
 async def test_a_worker_says_whether_it_works_without_metrics_too(tmp_path: Path) -> None:
     server, port = ServerProcess(tmp_path), free_port()
     env = {**server.worker_env, "RETINUE_METRICS_ADDRESS": f"127.0.0.1:{port}"}
-    worker = await launched(tmp_path / "worker.log", env, "-m", "retinue.cli", "worker")
+    worker = await launch_process(tmp_path / "worker.log", env, "-m", "retinue.cli", "worker")
     while not (await ask(port))[0]:
         assert worker.returncode is None, (tmp_path / "worker.log").read_text()
         await asyncio.sleep(0.05)
@@ -116,7 +116,7 @@ async def test_a_worker_whose_address_is_taken_says_so_and_ends(tmp_path: Path) 
     async with ServerProcess(tmp_path, RETINUE_METRICS="on") as server:
         await server.start()
         env = {**server.worker_env, "RETINUE_METRICS_ADDRESS": f"127.0.0.1:{server.port}"}
-        worker = await launched(tmp_path / "worker.log", env, "-m", "retinue.cli", "worker")
+        worker = await launch_process(tmp_path / "worker.log", env, "-m", "retinue.cli", "worker")
         assert await asyncio.wait_for(worker.wait(), 30) != 0
         assert "RETINUE_METRICS_ADDRESS" in (tmp_path / "worker.log").read_text()
 

@@ -45,7 +45,7 @@ class MailServer:
         return {"host": "127.0.0.1", "port": self.port, "from_email": "us@example.com"}
 
     def received(self) -> list[tuple[list[str], Any]]:
-        """Whom the envelope named, and the mail."""
+        """Return the recipients of the envelope and the mail, for each mail."""
         return [
             (
                 json.loads(path.with_suffix(".json").read_text())["to"],

@@ -1,4 +1,4 @@
-"""What the contract tests know of notifications."""
+"""Objects and calls of notifications for the contract tests."""
 
 import msgspec
 

@@ -16,7 +16,7 @@ from tests.factories.people import People
 STREAM = f"{NOTIFICATIONS}/stream"
 
 
-async def listening(api: Api) -> Listener:
+async def open_listener(api: Api) -> Listener:
     listener = Listener(api, STREAM, method="GET")
     await listener.until("unread")
     return listener
@@ -32,7 +32,11 @@ async def test_a_stream_tells_what_changed_to_whom_may_read_it(
     monkeypatch.setattr(live_inboxes, "POLL_INTERVAL_SECONDS", 0.02)
     viewer = await people.signed_in(Role.viewer)
     elsewhere = await people.signed_in(Role.tenant_admin, await people.tenant("Other"))
-    hers, theirs, foreign = await listening(admin), await listening(viewer), await listening(elsewhere)
+    hers, theirs, foreign = (
+        await open_listener(admin),
+        await open_listener(viewer),
+        await open_listener(elsewhere),
+    )
     agent = await make_agent(admin)
     invited = await admin.post("/users/invite", {"email": "guest@example.com", "role": "viewer"})
     assert invited.status == 201
@@ -50,7 +54,7 @@ async def test_a_stream_tells_what_changed_to_whom_may_read_it(
 async def test_many_changes_become_one_for_each_type(admin: Api, clock: ManualClock, monkeypatch) -> None:
     monkeypatch.setattr(live_inboxes, "POLL_INTERVAL_SECONDS", 0.05)
     monkeypatch.setattr(live_changes, "MAX_CHANGES_PER_POLL", 3)
-    listener = await listening(admin)
+    listener = await open_listener(admin)
     operations = [{"op": "create", "data": agent_body(name=f"A{number}")} for number in range(5)]
     assert (await admin.post("/v1/agents/batch", {"operations": operations, "atomic": True})).status == 200
     await listener.until("changed")

@@ -156,16 +156,16 @@ async def test_an_update_merges_by_key_and_the_mask_changes_nothing(people, admi
     assert (await admin.get(path)).code == "channel_not_found"
 
 
-async def test_a_test_says_what_the_provider_said_and_nothing_of_the_secret(
-    people, admin, companies: Vendors
-) -> None:
-    """Also of a channel that is switched off."""
+async def test_a_channel_that_is_switched_off_can_be_tested(admin, companies: Vendors) -> None:
     right = await make_channel(admin, "sendgrid", CONFIGS["sendgrid"], active=False)
     answer = await admin.post(f"{CHANNELS}/{right['id']}/test")
     assert answer.status == 200, answer
     assert set(answer.json()) == {"success", "message", "delivery_time_ms"}
     assert answer.json()["success"] is True
     assert companies.last.json["personalizations"][0]["to"] == [{"email": admin.user.email}]
+
+
+async def test_a_failed_test_says_what_the_provider_said_and_is_logged(admin, companies: Vendors) -> None:
     wrong = await make_channel(admin, "sendgrid", {**CONFIGS["sendgrid"], "api_key": f"wrong-{KEY}"})
     answer = await admin.post(f"{CHANNELS}/{wrong['id']}/test")
     assert (answer.status, answer.json()["success"]) == (200, False)
@@ -173,13 +173,22 @@ async def test_a_test_says_what_the_provider_said_and_nothing_of_the_secret(
     assert (await get_channel(admin, wrong["id"]))["last_error"] == answer.json()["message"]
     (log,) = await logs_of(admin, wrong["id"])
     assert (log["status"], log["error_code"], log["is_test"]) == ("failed", "delivery_failed", True)
+
+
+async def test_a_test_of_text_messages_needs_a_phone_number(admin, companies: Vendors) -> None:
     number = await make_channel(admin, "twilio", CONFIGS["twilio"])
     answer = await admin.post(f"{CHANNELS}/{number['id']}/test")
     assert answer.json()["success"] is False
     assert "phone number" in answer.json()["message"]
     await admin.put(f"{CHANNELS}/{number['id']}", {"config": {"to_number": "+491711234567"}})
     assert (await admin.post(f"{CHANNELS}/{number['id']}/test")).json()["success"] is True
+
+
+async def test_a_test_of_an_unknown_channel_is_refused(admin) -> None:
     assert (await admin.post(f"{CHANNELS}/nch_none/test")).code == "channel_not_found"
+
+
+async def test_a_test_in_another_tenant_reaches_the_caller(people, admin) -> None:
     elsewhere = {"X-Tenant-ID": (await people.tenant("Other")).id}
     inside = await admin.post(CHANNELS, {"name": "Inside", "type": "in_app"}, headers=elsewhere)
     answer = await admin.post(f"{CHANNELS}/{inside.json()['id']}/test", headers=elsewhere)
@@ -217,7 +226,7 @@ async def test_a_credential_of_the_vault_stands_in_for_the_secrets(admin, compan
 
 
 async def test_secrets_stay_where_they_were_entered_for(people, admin, companies: Vendors) -> None:
-    """T2: whoever may change a channel and not read its secrets cannot have them sent to himself."""
+    """T2: somebody who may change a channel but not read its secrets cannot redirect them."""
     config = {"url": f"{companies.url}/hook", "secret": KEY}
     channel = await make_channel(admin, "http", config)
     path = f"{CHANNELS}/{channel['id']}"

@@ -16,7 +16,7 @@ from tests.services import SERVICES, instances_of
 STREAM = f"{NOTIFICATIONS}/stream"
 
 
-def heard(listener: Listener) -> list[tuple[str, int, str | int]]:
+def list_events(listener: Listener) -> list[tuple[str, int, str | int]]:
     return [(one.event, one.id, one.data.get("title", one.data.get("count"))) for one in listener.events]
 
 
@@ -27,7 +27,7 @@ async def test_a_stream_tells_what_is_new_and_what_was_missed(
     await send(admin, title="Before", roles=["viewer"])
     listening = Listener(ada, STREAM, method="GET")
     await listening.until("unread")
-    assert heard(listening) == [("unread", 1, 1)], "who comes without an id hears what is new"
+    assert list_events(listening) == [("unread", 1, 1)], "who comes without an id hears what is new"
     await send(admin, title="One", user_ids=[ada.user.id, bob.user.id])
     await listening.until("notification")
     await listening.until("unread", 2)
@@ -37,7 +37,7 @@ async def test_a_stream_tells_what_is_new_and_what_was_missed(
     await listening.until("unread", 3)
     await send(admin, title="Not hers", user_ids=[bob.user.id])
     await listening.leave()
-    assert heard(listening) == [
+    assert list_events(listening) == [
         ("unread", 1, 1),
         ("notification", 2, "One"),
         ("unread", 2, 2),
@@ -50,7 +50,7 @@ async def test_a_stream_tells_what_is_new_and_what_was_missed(
         back = Listener(ada, STREAM, method="GET", headers={"Last-Event-ID": last_id})
         await back.until("unread")
         await back.leave()
-        assert heard(back) == [
+        assert list_events(back) == [
             *(("notification", 5 - left, f"Missed {2 - left}") for left in reversed(range(missed))),
             ("unread", 5, 4),
         ]
@@ -85,7 +85,7 @@ async def test_a_stream_hears_of_what_another_process_stores(
         await send(await People(elsewhere).super_admin(), title="From afar", all=True)
         await listening.until("notification")
         await listening.until("unread", 2)
-        assert heard(listening)[1:] == [("notification", 1, "From afar"), ("unread", 1, 1)]
+        assert list_events(listening)[1:] == [("notification", 1, "From afar"), ("unread", 1, 1)]
         here.instance.draining.set()
         await listening.end()
         assert listening.events[-1].data["code"] == "server_shutdown"

@@ -1,4 +1,4 @@
-"""What the contract tests know of provider keys."""
+"""Objects and calls of provider keys for the contract tests."""
 
 from retinue.providers.models import ProviderKey
 from tests.contract.knowledge import Call, DomainContract, Scene, World

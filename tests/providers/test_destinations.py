@@ -10,7 +10,7 @@ from tests.adapters.llm_server import KEY
 from tests.factories import credentials
 from tests.factories.happenings import only_event
 from tests.factories.providers import PATH, add_key, add_key_for
-from tests.factories.spending import unlimited
+from tests.factories.spending import unlimited_hold
 
 pytestmark = pytest.mark.either_database
 
@@ -47,7 +47,7 @@ async def test_a_key_does_not_follow_a_changed_address(admin, clerk, ctx, provid
     assert await run_test(clerk, key) == FAILED
     assert await run_test(admin, key) == FAILED
     with pytest.raises(DestinationChanged):
-        await model_calls.chat(ctx, REQUEST, hold=unlimited())
+        await model_calls.chat(ctx, REQUEST, hold=unlimited_hold())
     assert second.connections == 0
 
 
@@ -115,7 +115,7 @@ async def test_a_credential_of_the_vault_serves_as_key(admin, ctx, provider, typ
     assert key["key_prefix"] == "…" + KEY[-4:]
     assert (await run_test(admin, key))[0] is True
     assert (
-        await model_calls.chat(ctx, REQUEST, hold=unlimited(), via={"agent_id": "agt_1"})
+        await model_calls.chat(ctx, REQUEST, hold=unlimited_hold(), via={"agent_id": "agt_1"})
     ).text == "You said: Hello"
     *_, tested, used = await credentials.trail(admin, held["id"])
     by_key = {"tool_id": None, "agent_id": None, "execution_id": None, "api_key_id": key["id"]}
@@ -131,7 +131,7 @@ async def test_a_credential_does_not_follow_a_changed_address(admin, clerk, ctx,
     await change(clerk, key, base_url=f"{second.url}/v1")
     assert await run_test(clerk, key) == FAILED
     with pytest.raises(DestinationChanged):
-        await model_calls.chat(ctx, REQUEST, hold=unlimited())
+        await model_calls.chat(ctx, REQUEST, hold=unlimited_hold())
     answer = await clerk.post(
         PATH,
         {"provider": "openai_compatible", "base_url": f"{second.url}/v1", "credential_id": held["id"]},
@@ -148,9 +148,9 @@ async def test_the_rules_of_a_credential_hold_for_keys(admin, ctx, provider) -> 
     await add_key_for(admin, provider, api_key=None, credential_id=held["id"])
     assert (await credentials.grant(admin, held["id"], "agent", "agt_1")).status == 201
     with pytest.raises(CredentialAccessDenied):
-        await model_calls.chat(ctx, REQUEST, hold=unlimited())
+        await model_calls.chat(ctx, REQUEST, hold=unlimited_hold())
     assert (
-        await model_calls.chat(ctx, REQUEST, hold=unlimited(), via={"agent_id": "agt_1"})
+        await model_calls.chat(ctx, REQUEST, hold=unlimited_hold(), via={"agent_id": "agt_1"})
     ).text == "You said: Hello"
 
 
@@ -159,7 +159,7 @@ async def test_an_expired_credential_opens_nothing(admin, ctx, clock, provider) 
     key = await add_key_for(admin, provider, api_key=None, credential_id=held["id"])
     clock.advance(61)
     with pytest.raises(CredentialUnusable):
-        await model_calls.chat(ctx, REQUEST, hold=unlimited())
+        await model_calls.chat(ctx, REQUEST, hold=unlimited_hold())
     assert await run_test(admin, key) == (False, "This credential has expired.")
 
 

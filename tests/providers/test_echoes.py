@@ -12,7 +12,7 @@ def reply(text: str = "", *calls: ToolCall) -> ModelReply:
     return ModelReply(text=text, tool_calls=calls, finish_reason="stop", usage=None, model="m")
 
 
-def streamed(guard: ReplyRedactor, *texts: str) -> str:
+def redact_stream(guard: ReplyRedactor, *texts: str) -> str:
     deltas = [*(TextDelta(text) for text in texts), ReplyFinished(reply("".join(texts)))]
     *parts, done = [passed for delta in deltas for passed in guard.redact_delta(delta)]
     assert all(part.text for part in parts)
@@ -25,7 +25,9 @@ def streamed(guard: ReplyRedactor, *texts: str) -> str:
 def test_a_key_is_masked_however_the_text_is_cut(size) -> None:
     text = f"{KEY}, sk-ab and sk-ab{KEY}{KEY} or sk-ab"
     pieces = [text[start : start + size] for start in range(0, len(text), size)]
-    assert streamed(ReplyRedactor(Secret(KEY)), *pieces) == f"{MASK}, sk-ab and sk-ab{MASK}{MASK} or sk-ab"
+    assert (
+        redact_stream(ReplyRedactor(Secret(KEY)), *pieces) == f"{MASK}, sk-ab and sk-ab{MASK}{MASK} or sk-ab"
+    )
 
 
 def test_text_that_is_not_the_key_goes_on_at_once() -> None:
@@ -37,7 +39,7 @@ def test_text_that_is_not_the_key_goes_on_at_once() -> None:
 
 @pytest.mark.parametrize("key", ["", "short"])
 def test_without_a_key_to_speak_of_everything_goes_on(key) -> None:
-    assert streamed(ReplyRedactor(Secret(key)), "a short ", "text") == "a short text"
+    assert redact_stream(ReplyRedactor(Secret(key)), "a short ", "text") == "a short text"
 
 
 def test_a_key_in_the_arguments_of_a_tool_is_masked() -> None:

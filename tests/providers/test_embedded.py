@@ -13,8 +13,8 @@ from retinue.providers.errors import ModelNotConfigured
 from retinue.providers.model_resolution import default_model, is_configured, resolve_model
 from tests.factories.people import People
 from tests.factories.providers import PATH, add_key, add_key_for
-from tests.factories.spending import unlimited
-from tests.factories.weights import fetched
+from tests.factories.spending import unlimited_hold
+from tests.factories.weights import fetch_weights
 
 pytestmark = pytest.mark.either_database
 
@@ -26,14 +26,14 @@ MISSING = "its weights are missing: run `retinue models pull`"
 @pytest.fixture
 async def service(make_service):
     """The service of these tests has the real weights."""
-    return await make_service(models_dir=fetched())
+    return await make_service(models_dir=fetch_weights())
 
 
 def request(model: str) -> ChatRequest:
     return ChatRequest(model=model, messages=(ModelMessage(role="user", content="Hello!"),), max_tokens=3)
 
 
-async def listed(person) -> dict[str, dict]:
+async def list_models(person) -> dict[str, dict]:
     return {model["id"]: model for model in (await person.get("/api/v1/models")).json()["data"]}
 
 
@@ -42,7 +42,7 @@ async def who_answers(ctx, model: str, kind: str = "chat") -> list[str]:
 
 
 async def test_the_embedded_models_are_listed_as_available(admin) -> None:
-    local = {id: model for id, model in (await listed(admin)).items() if model["provider"] == "local"}
+    local = {id: model for id, model in (await list_models(admin)).items() if model["provider"] == "local"}
     assert list(local) == [EMBEDDING, "local/hibari", CHAT, "local/whisper-base"]
     assert {(model["available"], model["reason"]) for model in local.values()} == {(True, None)}
     chat = local[CHAT]
@@ -53,7 +53,7 @@ async def test_the_embedded_models_are_listed_as_available(admin) -> None:
 
 async def test_without_weights_the_list_says_how_to_get_them(make_service, tmp_path) -> None:
     people = People(await make_service(models_dir=tmp_path / "nothing"))
-    models = await listed(await people.super_admin())
+    models = await list_models(await people.super_admin())
     assert (models[CHAT]["available"], models[CHAT]["reason"]) == (False, MISSING)
     assert models["local/hibari"]["available"]
     tenant = await people.default_tenant()
@@ -61,18 +61,20 @@ async def test_without_weights_the_list_says_how_to_get_them(make_service, tmp_p
         assert not await is_configured(ctx, CHAT)
         for model in (CHAT, "whatever/somebody-named"):
             with pytest.raises(ModelNotConfigured, match="retinue models pull"):
-                await model_calls.chat(ctx, request(model), hold=unlimited())
+                await model_calls.chat(ctx, request(model), hold=unlimited_hold())
 
 
 async def test_on_the_first_run_every_model_is_answered_by_the_embedded_one(ctx) -> None:
-    reply = await model_calls.chat(ctx, request("anthropic/claude-opus-5"), hold=unlimited())
+    reply = await model_calls.chat(ctx, request("anthropic/claude-opus-5"), hold=unlimited_hold())
     assert (reply.model, reply.usage.completion_tokens) == (CHAT, 3)
-    deltas = [delta async for delta in model_calls.stream(ctx, request("no such model"), hold=unlimited())]
+    deltas = [
+        delta async for delta in model_calls.stream(ctx, request("no such model"), hold=unlimited_hold())
+    ]
     assert isinstance(deltas[0], TextDelta)
     assert isinstance(deltas[-1], ReplyFinished)
     assert deltas[-1].reply.model == CHAT
     assert await is_configured(ctx, "anthropic/claude-opus-5")
-    found = await model_calls.embed(ctx, EMBEDDING, ["hello"], hold=unlimited())
+    found = await model_calls.embed(ctx, EMBEDDING, ["hello"], hold=unlimited_hold())
     assert (found.model, len(found.vectors[0])) == (EMBEDDING, 384)
 
 
@@ -96,7 +98,7 @@ async def test_with_the_first_key_only_what_is_served_is_answered(admin, ctx, pr
     assert await is_configured(ctx, "gpt-4o-mini")
     assert await is_configured(ctx, CHAT)
     assert (
-        await model_calls.chat(ctx, request("gpt-4o-mini"), hold=unlimited())
+        await model_calls.chat(ctx, request("gpt-4o-mini"), hold=unlimited_hold())
     ).model == "openai_compatible/gpt-4o-mini"
     await admin.put(f"{PATH}/{key['id']}", {"is_active": False})
     assert await who_answers(ctx, "anthropic/claude-opus-5") == [CHAT]
@@ -122,7 +124,7 @@ async def test_a_refused_key_does_not_count_as_configured(admin, ctx, provider) 
 
 
 async def test_others_write_while_an_embedded_model_answers(admin, ctx) -> None:
-    async with aclosing(model_calls.stream(ctx, request(CHAT), hold=unlimited())) as deltas:
+    async with aclosing(model_calls.stream(ctx, request(CHAT), hold=unlimited_hold())) as deltas:
         await anext(deltas)
         assert not ctx.unit_of_work.is_open
         assert (await admin.post(PATH, {"provider": "groq", "api_key": "gsk_0123456789"})).status == 201
@@ -131,7 +133,7 @@ async def test_others_write_while_an_embedded_model_answers(admin, ctx) -> None:
 async def test_an_embedded_model_is_not_asked_inside_a_transaction(ctx, admin) -> None:
     await ctx.db.get(type(admin.user), admin.user.id)
     with pytest.raises(RuntimeError, match="before the transaction opens"):
-        await model_calls.chat(ctx, request(CHAT), hold=unlimited())
+        await model_calls.chat(ctx, request(CHAT), hold=unlimited_hold())
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ from tests.adapters.llm_server import KEY, hanging, refusing, resetting, streami
 from tests.factories.happenings import events, only_event
 from tests.factories.people import People
 from tests.factories.providers import PATH, add_key, add_key_for
-from tests.factories.spending import unlimited
+from tests.factories.spending import unlimited_hold
 
 pytestmark = pytest.mark.either_database
 
@@ -39,12 +39,12 @@ def request(text: str = "Hello", model: str = MODEL) -> ChatRequest:
     return ChatRequest(model=model, messages=(ModelMessage(role="user", content=text),))
 
 
-async def said(ctx, **more) -> str:
-    return (await model_calls.chat(ctx, request(**more), hold=unlimited())).text
+async def ask_model(ctx, **more) -> str:
+    return (await model_calls.chat(ctx, request(**more), hold=unlimited_hold())).text
 
 
-async def streamed(ctx) -> str:
-    deltas = [delta async for delta in model_calls.stream(ctx, request(), hold=unlimited())]
+async def stream_reply(ctx) -> str:
+    deltas = [delta async for delta in model_calls.stream(ctx, request(), hold=unlimited_hold())]
     assert isinstance(deltas[-1], ReplyFinished)
     return "".join(delta.text for delta in deltas if isinstance(delta, TextDelta))
 
@@ -67,21 +67,21 @@ async def two_keys(admin, provider, second):
 
 async def test_a_reply_names_the_model_as_the_catalogue_does(admin, ctx, provider) -> None:
     key = await add_key_for(admin, provider)
-    reply = await model_calls.chat(ctx, request(), hold=unlimited())
+    reply = await model_calls.chat(ctx, request(), hold=unlimited_hold())
     assert (reply.text, reply.model) == ("You said: Hello", MODEL)
     assert provider.last.json["model"] == "gpt-4o-mini"
     assert (await read(admin, key))["last_used_at"] > key["created_at"]
-    *_, done = [delta async for delta in model_calls.stream(ctx, request(), hold=unlimited())]
+    *_, done = [delta async for delta in model_calls.stream(ctx, request(), hold=unlimited_hold())]
     assert (done.reply.text, done.reply.model) == ("You said: Hello", MODEL)
 
 
 async def test_anthropic_is_asked_in_its_own_words(admin, ctx, provider) -> None:
     await add_key_for(admin, provider, provider="anthropic")
-    assert await said(ctx, model="anthropic/claude-sonnet-4-5") == "You said: Hello"
+    assert await ask_model(ctx, model="anthropic/claude-sonnet-4-5") == "You said: Hello"
     assert provider.last.path == "/v1/messages"
 
 
-@pytest.mark.parametrize("ask", [said, streamed])
+@pytest.mark.parametrize("ask", [ask_model, stream_reply])
 @pytest.mark.parametrize(
     "fault",
     [
@@ -110,9 +110,9 @@ async def test_an_address_that_may_not_be_called_hands_over_too(make_service, se
     refused = await add_key(admin, provider="openai_compatible", base_url="http://10.0.0.1/v1")
     async with people.context(admin.user.tenant_id) as ctx:
         with pytest.raises(EgressRefused):
-            await said(ctx)
+            await ask_model(ctx)
         await add_key_for(admin, second, priority=9)
-        assert await said(ctx) == "You said: Hello"
+        assert await ask_model(ctx) == "You said: Hello"
     assert (await read(admin, refused))["last_used_at"] is None
 
 
@@ -120,14 +120,14 @@ async def test_a_refused_key_is_marked_told_and_asked_last(admin, people, ctx, p
     first = await add_key_for(admin, provider, api_key=WRONG, is_default=True)
     await add_key_for(admin, second)
     with capture_logs() as logs:
-        assert await said(ctx) == "You said: Hello"
+        assert await ask_model(ctx) == "You said: Hello"
     assert (await read(admin, first))["is_valid"] is False
     told = await only_event(people, INVALIDATED)
     assert told["api_key_id"] == first["id"]
     assert MASK in told["reason"]
     assert WRONG not in repr(told)
     assert WRONG not in repr(logs)
-    await said(ctx)
+    await ask_model(ctx)
     assert (len(provider.requests), len(second.requests)) == (1, 2)
 
 
@@ -136,7 +136,7 @@ async def test_a_key_without_money_or_leave_is_passed_over_but_not_marked(
     admin, ctx, provider, second, two_keys, status
 ) -> None:
     provider.fails(refusing(status))
-    assert await said(ctx) == "You said: Hello"
+    assert await ask_model(ctx) == "You said: Hello"
     assert (await read(admin, two_keys[0]))["is_valid"] is True
     assert len(second.requests) == 1
 
@@ -145,9 +145,9 @@ async def test_a_refused_key_that_answers_again_is_valid_again(admin, people, ct
     key = await add_key_for(admin, provider)
     provider.fails(refusing(401))
     with pytest.raises(ModelError):
-        await said(ctx)
+        await ask_model(ctx)
     assert (await read(admin, key))["is_valid"] is False
-    assert await said(ctx) == "You said: Hello"
+    assert await ask_model(ctx) == "You said: Hello"
     assert (await read(admin, key))["is_valid"] is True
     assert len(await events(people, INVALIDATED)) == 1
 
@@ -161,7 +161,7 @@ async def test_a_refusal_of_the_old_key_says_nothing_of_the_new_one(admin, peopl
 
     provider.fails(change_meanwhile)
     with pytest.raises(ModelError):
-        await said(ctx)
+        await ask_model(ctx)
     assert (await read(admin, key))["is_valid"] is True
     assert await events(people, INVALIDATED) == []
 
@@ -169,7 +169,7 @@ async def test_a_refusal_of_the_old_key_says_nothing_of_the_new_one(admin, peopl
 async def test_what_may_pass_is_tried_twice_more(admin, ctx, provider) -> None:
     await add_key_for(admin, provider)
     provider.fails(refusing(503), refusing(429, b"", Retry_After="0"))
-    assert await said(ctx) == "You said: Hello"
+    assert await ask_model(ctx) == "You said: Hello"
     assert len(provider.requests) == 3
 
 
@@ -177,7 +177,7 @@ async def test_then_the_last_error_is_answered(admin, ctx, provider) -> None:
     await add_key_for(admin, provider)
     provider.fails(*[refusing(503, {"error": {"message": f"No, {KEY}!"}})] * 3)
     with pytest.raises(ModelError) as caught:
-        await said(ctx)
+        await ask_model(ctx)
     assert (caught.value.status, caught.value.code) == (502, "model_error")
     assert KEY not in str(caught.value)
     assert len(provider.requests) == 3
@@ -188,7 +188,7 @@ async def test_what_will_not_pass_soon_is_not_tried_again(admin, ctx, provider, 
     await add_key_for(admin, provider)
     provider.fails(fault)
     with pytest.raises(ModelError):
-        await said(ctx)
+        await ask_model(ctx)
     assert len(provider.requests) == 1
 
 
@@ -197,7 +197,7 @@ async def test_what_is_wrong_with_the_question_is_not_asked_elsewhere(
 ) -> None:
     provider.fails(refusing(400, {"error": {"message": "Too long"}}))
     with pytest.raises(ModelError, match="Too long"):
-        await said(ctx)
+        await ask_model(ctx)
     assert (len(provider.requests), len(second.requests)) == (1, 0)
 
 
@@ -206,7 +206,7 @@ async def test_nothing_is_repeated_once_text_has_gone_on(ctx, provider, second, 
     chunk = b'data: {"choices":[{"delta":{"content":"Once upon"}}]}\n\n'
     head = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
     provider.fails(resetting(head + b"%x\r\n%b\r\n" % (len(chunk), chunk), after=seen))
-    deltas = model_calls.stream(ctx, request(), hold=unlimited())
+    deltas = model_calls.stream(ctx, request(), hold=unlimited_hold())
     assert await anext(deltas) == TextDelta("Once upon")
     seen.set()
     with pytest.raises(ModelError):
@@ -218,7 +218,7 @@ async def test_a_stream_that_is_left_hangs_up(ctx, provider, two_keys) -> None:
     chunk = b'data: {"choices":[{"delta":{"content":"Once upon"}}]}\n\n'
     head = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
     provider.fails(hanging(head + b"%x\r\n%b\r\n" % (len(chunk), chunk)))
-    async with aclosing(model_calls.stream(ctx, request(), hold=unlimited())) as deltas:
+    async with aclosing(model_calls.stream(ctx, request(), hold=unlimited_hold())) as deltas:
         async for _ in deltas:
             break
     async with asyncio.timeout(5):
@@ -230,10 +230,10 @@ async def test_a_key_that_keeps_failing_rests_and_is_tried_out_after(
 ) -> None:
     provider.fails(*[refusing(500)] * circuit_breakers.MAX_FAILURES)
     for _ in range(circuit_breakers.MAX_FAILURES + 3):
-        assert await said(ctx) == "You said: Hello"
+        assert await ask_model(ctx) == "You said: Hello"
     assert (len(provider.requests), len(second.requests)) == (5, 8)
     clock.advance(circuit_breakers.OPEN_SECONDS + 1)
-    assert await said(ctx) == "You said: Hello"
+    assert await ask_model(ctx) == "You said: Hello"
     assert (len(provider.requests), len(second.requests)) == (6, 8)
 
 
@@ -242,8 +242,8 @@ async def test_the_only_key_is_asked_however_often_it_failed(admin, ctx, provide
     provider.fails(*[refusing(500)] * 6)
     for _ in range(2):
         with pytest.raises(ModelError):
-            await said(ctx)
-    assert await said(ctx) == "You said: Hello"
+            await ask_model(ctx)
+    assert await ask_model(ctx) == "You said: Hello"
 
 
 async def test_a_model_that_rests_is_passed_over_if_there_is_another(admin, ctx, provider) -> None:
@@ -251,10 +251,10 @@ async def test_a_model_that_rests_is_passed_over_if_there_is_another(admin, ctx,
     provider.fails(*[refusing(500)] * 6)
     for _ in range(2):
         with pytest.raises(ModelError):
-            await model_calls.chat(ctx, request(), hold=unlimited(), has_fallback=True)
+            await model_calls.chat(ctx, request(), hold=unlimited_hold(), has_fallback=True)
     assert len(provider.requests) == circuit_breakers.MAX_FAILURES
     with pytest.raises(ModelError, match="failed repeatedly") as raised:
-        await model_calls.chat(ctx, request(), hold=unlimited(), has_fallback=True)
+        await model_calls.chat(ctx, request(), hold=unlimited_hold(), has_fallback=True)
     assert len(provider.requests) == circuit_breakers.MAX_FAILURES
     assert raised.value.headers == {"Retry-After": "30"}
 
@@ -264,8 +264,8 @@ async def test_when_all_keys_rest_one_is_asked_all_the_same(ctx, provider, secon
         server.fails(*[refusing(500)] * circuit_breakers.MAX_FAILURES)
     for _ in range(4):
         with suppress(ModelError):
-            await said(ctx)
-    assert await said(ctx) == "You said: Hello"
+            await ask_model(ctx)
+    assert await ask_model(ctx) == "You said: Hello"
 
 
 async def test_a_slow_model_is_not_a_broken_one(admin, ctx, provider, monkeypatch) -> None:
@@ -275,10 +275,10 @@ async def test_a_slow_model_is_not_a_broken_one(admin, ctx, provider, monkeypatc
         provider.fails(*[hanging()] * circuit_breakers.MAX_FAILURES)
         for _ in range(circuit_breakers.MAX_FAILURES):
             with pytest.raises(ModelTimeout):
-                await model_calls.chat(ctx, request(), hold=unlimited(), has_fallback=True)
+                await model_calls.chat(ctx, request(), hold=unlimited_hold(), has_fallback=True)
     provider.faults.clear()
     assert (
-        await model_calls.chat(ctx, request(), hold=unlimited(), has_fallback=True)
+        await model_calls.chat(ctx, request(), hold=unlimited_hold(), has_fallback=True)
     ).text == "You said: Hello"
 
 
@@ -288,21 +288,21 @@ async def test_a_spent_rate_limit_is_respected_and_told(admin, ctx, clock, provi
     for passed, left in ((0, "40"), (29, "11"), (10, "1")):
         clock.advance(passed)
         with pytest.raises(ModelError) as raised:
-            await said(ctx)
+            await ask_model(ctx)
         assert (raised.value.kind, raised.value.headers) == ("rate_limited", {"Retry-After": left})
     assert len(provider.requests) == 1
     clock.advance(1)
-    assert await said(ctx) == "You said: Hello"
+    assert await ask_model(ctx) == "You said: Hello"
 
 
 async def test_last_used_is_written_once_a_minute(admin, ctx, clock, provider) -> None:
     key = await add_key_for(admin, provider)
-    await said(ctx)
+    await ask_model(ctx)
     first = (await read(admin, key))["last_used_at"]
-    await said(ctx)
+    await ask_model(ctx)
     assert (await read(admin, key))["last_used_at"] == first
     clock.advance(61)
-    await said(ctx)
+    await ask_model(ctx)
     assert (await read(admin, key))["last_used_at"] > first
 
 
@@ -314,7 +314,7 @@ async def test_no_transaction_is_open_while_a_model_thinks(admin, ctx, provider)
         await refusing(503)(reader, writer)
 
     provider.fails(write_meanwhile)
-    assert await said(ctx) == "You said: Hello"
+    assert await ask_model(ctx) == "You said: Hello"
     assert not ctx.unit_of_work.is_open
 
 
@@ -322,27 +322,27 @@ async def test_a_model_is_not_asked_inside_a_transaction(admin, ctx, provider) -
     key = await add_key_for(admin, provider)
     await ctx.db.get(ProviderKey, key["id"])
     with pytest.raises(RuntimeError, match="before the transaction opens"):
-        await said(ctx)
+        await ask_model(ctx)
     assert provider.requests == []
 
 
 async def test_vectors_speech_and_listening_change_keys_as_well(ctx, provider, second, two_keys) -> None:
     provider.fails(*[refusing(429)] * 3)
     vectors = await model_calls.embed(
-        ctx, "openai_compatible/text-embedding-3-small", ["a", "bb"], hold=unlimited()
+        ctx, "openai_compatible/text-embedding-3-small", ["a", "bb"], hold=unlimited_hold()
     )
     assert [vector[0] for vector in vectors.vectors] == [1.0, 2.0]
     assert vectors.model == "openai_compatible/text-embedding-3-small"
     heard = await model_calls.transcribe(
-        ctx, "openai_compatible/whisper-1", Audio(b"sound", "a.wav", "audio/wav"), hold=unlimited()
+        ctx, "openai_compatible/whisper-1", Audio(b"sound", "a.wav", "audio/wav"), hold=unlimited_hold()
     )
     assert heard.text == "a.wav has 5 bytes"
-    spoken = model_calls.speak(ctx, "openai_compatible/tts-1", "Hi", hold=unlimited(), voice="alloy")
+    spoken = model_calls.speak(ctx, "openai_compatible/tts-1", "Hi", hold=unlimited_hold(), voice="alloy")
     assert b"".join([part async for part in spoken]).startswith(b"mp3:alloy:Hi")
     assert (len(provider.requests), len(second.requests)) == (3, 3)
 
 
-@pytest.mark.parametrize("ask", [said, streamed])
+@pytest.mark.parametrize("ask", [ask_model, stream_reply])
 async def test_a_reply_that_repeats_the_key_goes_on_without_it(admin, ctx, provider, ask) -> None:
     await add_key_for(admin, provider)
     provider.says(f"Your key {KEY} is sk-test.", Call("leak", f'{{"key": "{KEY}"}}'))
@@ -352,7 +352,7 @@ async def test_a_reply_that_repeats_the_key_goes_on_without_it(admin, ctx, provi
 async def test_tool_calls_that_repeat_the_key_go_on_without_it(admin, ctx, provider) -> None:
     await add_key_for(admin, provider)
     provider.says(f"Your key {KEY}", Call("leak", f'{{"key": "{KEY}"}}'))
-    _, call, done = [delta async for delta in model_calls.stream(ctx, request(), hold=unlimited())][-3:]
+    _, call, done = [delta async for delta in model_calls.stream(ctx, request(), hold=unlimited_hold())][-3:]
     assert call.arguments == {"key": MASK}
     assert KEY not in repr(done)
     assert done.reply.tool_calls == (call,)
@@ -362,14 +362,14 @@ async def test_a_stream_that_says_nothing_is_an_error(admin, ctx, provider) -> N
     await add_key_for(admin, provider)
     provider.fails(streaming(b"data: [DONE]\n\n"))
     with pytest.raises(ModelError):
-        await streamed(ctx)
+        await stream_reply(ctx)
 
 
 async def test_a_model_without_a_key_is_not_configured(admin, ctx, provider) -> None:
     await add_key_for(admin, provider, is_active=False)
     await add_key(admin, provider="groq")
     with pytest.raises(ModelNotConfigured) as caught:
-        await said(ctx)
+        await ask_model(ctx)
     assert (caught.value.status, caught.value.code) == (422, "model_not_configured")
     assert provider.requests == []
 
@@ -381,9 +381,9 @@ async def test_a_key_that_takes_too_long_hands_over_and_is_not_tried_again(
     await add_key_for(admin, provider)
     provider.fails(hanging(), hanging())
     with pytest.raises(ModelTimeout) as caught:
-        await said(ctx)
+        await ask_model(ctx)
     assert (caught.value.status, caught.value.code) == (504, "model_timeout")
     assert len(provider.requests) == 1
     await add_key_for(admin, second, priority=5)
-    assert await streamed(ctx) == "You said: Hello"
+    assert await stream_reply(ctx) == "You said: Hello"
     assert (len(provider.requests), len(second.requests)) == (2, 1)

@@ -42,7 +42,7 @@ Looking = Callable[..., Awaitable[Service]]
 
 
 @pytest.fixture
-def looking(make_service: ServiceMaker) -> Looking:
+def start_looking(make_service: ServiceMaker) -> Looking:
     """Start a service that looks at these servers' ports instead of the usual ones."""
 
     async def make(*servers: ProviderServer, **changed: Any) -> Service:
@@ -54,7 +54,7 @@ def looking(make_service: ServiceMaker) -> Looking:
     return make
 
 
-async def found(person: Api) -> dict[str, dict[str, Any]]:
+async def list_found(person: Api) -> dict[str, dict[str, Any]]:
     listed = (await person.get("/api/v1/models")).json()["data"]
     return {model["id"]: model for model in listed if model["reason"] == "found_server"}
 
@@ -64,16 +64,16 @@ def test_the_usual_ports_are_looked_at() -> None:
 
 
 async def test_a_found_server_is_listed_and_one_call_makes_it_answer(
-    looking: Looking, ollama: ProviderServer
+    start_looking: Looking, ollama: ProviderServer
 ) -> None:
-    admin = await People(await looking(ollama)).super_admin()
-    model = (await found(admin))["ollama/llama3.2:latest"]
+    admin = await People(await start_looking(ollama)).super_admin()
+    model = (await list_found(admin))["ollama/llama3.2:latest"]
     assert (model["available"], model["name"]) == (False, "llama3.2:latest")
     assert (model["provider"], model["base_url"]) == ("ollama", f"{ollama.url}/v1")
 
     made = await admin.post(PATH, {"provider": model["provider"], "base_url": model["base_url"]})
     assert made.status == 201, made
-    assert await found(admin) == {}
+    assert await list_found(admin) == {}
     listed = {one["id"]: one for one in (await admin.get("/api/v1/models")).json()["data"]}
     assert listed[model["id"]]["available"] is True
 
@@ -86,10 +86,10 @@ async def test_a_found_server_is_listed_and_one_call_makes_it_answer(
 
 
 async def test_other_servers_of_openais_protocol_are_found_too(
-    looking: Looking, lm_studio: ProviderServer
+    start_looking: Looking, lm_studio: ProviderServer
 ) -> None:
-    admin = await People(await looking(lm_studio)).super_admin()
-    models = await found(admin)
+    admin = await People(await start_looking(lm_studio)).super_admin()
+    models = await list_found(admin)
     assert {f"openai_compatible/{name}" for name in llm_as_openai.MODELS} <= models.keys()
     assert {model["base_url"] for model in models.values()} == {f"{lm_studio.url}/v1"}
     body = {"provider": "openai_compatible", "base_url": f"{lm_studio.url}/v1"}
@@ -99,14 +99,14 @@ async def test_other_servers_of_openais_protocol_are_found_too(
 
 
 async def test_other_roles_neither_see_it_nor_make_anyone_look(
-    looking: Looking, ollama: ProviderServer
+    start_looking: Looking, ollama: ProviderServer
 ) -> None:
-    people = People(await looking(ollama))
+    people = People(await start_looking(ollama))
     for role in (Role.agent_developer, Role.agent_user, Role.viewer):
-        assert await found(await people.signed_in(role)) == {}
+        assert await list_found(await people.signed_in(role)) == {}
     assert ollama.connections == 0
-    assert await found(await people.signed_in(Role.tenant_admin))
-    assert await found(await people.signed_in(Role.agent_developer)) == {}
+    assert await list_found(await people.signed_in(Role.tenant_admin))
+    assert await list_found(await people.signed_in(Role.agent_developer)) == {}
 
 
 @pytest.mark.parametrize(
@@ -120,31 +120,31 @@ async def test_other_roles_neither_see_it_nor_make_anyone_look(
     ],
 )
 async def test_elsewhere_than_on_a_development_instance_nothing_is_asked(
-    looking: Looking, ollama: ProviderServer, changed: dict[str, Any]
+    start_looking: Looking, ollama: ProviderServer, changed: dict[str, Any]
 ) -> None:
-    service = await looking(ollama, **changed)
+    service = await start_looking(ollama, **changed)
     service.instance.adapters[LocalServers].schedule_probe()
-    assert await found(await People(service).super_admin()) == {}
+    assert await list_found(await People(service).super_admin()) == {}
     assert ollama.connections == 0
 
 
-async def test_our_own_port_is_never_asked(looking: Looking, ollama: ProviderServer) -> None:
-    service = await looking(ollama, bound_ports=(ollama.port,))
-    assert await found(await People(service).super_admin()) == {}
+async def test_our_own_port_is_never_asked(start_looking: Looking, ollama: ProviderServer) -> None:
+    service = await start_looking(ollama, bound_ports=(ollama.port,))
+    assert await list_found(await People(service).super_admin()) == {}
     assert ollama.connections == 0
 
 
 async def test_nobody_is_asked_twice_within_a_minute(
-    looking: Looking, ollama: ProviderServer, clock: ManualClock
+    start_looking: Looking, ollama: ProviderServer, clock: ManualClock
 ) -> None:
-    admin = await People(await looking(ollama)).super_admin()
-    await found(admin)
+    admin = await People(await start_looking(ollama)).super_admin()
+    await list_found(admin)
     asked = len(ollama.requests)
-    await found(admin)
+    await list_found(admin)
     assert len(ollama.requests) == asked
     clock.advance(PROBE_INTERVAL_SECONDS)
     ollama.fails(refusing(500), refusing(500))
-    assert await found(admin) == {}
+    assert await list_found(admin) == {}
     assert len(ollama.requests) > asked
 
 
@@ -171,25 +171,25 @@ BOMB = gzip.compress(b"[" * (100 * MAX_RESPONSE_BYTES))
     ],
 )
 async def test_whoever_listens_there_cannot_hurt(
-    looking: Looking, ollama: ProviderServer, fault: Fault
+    start_looking: Looking, ollama: ProviderServer, fault: Fault
 ) -> None:
     ollama.fails(fault, fault)
-    admin = await People(await looking(ollama)).super_admin()
+    admin = await People(await start_looking(ollama)).super_admin()
     answer = await admin.get("/api/v1/models")
     assert answer.status == 200
     assert [one for one in answer.json()["data"] if one["reason"] == "found_server"] == []
 
 
-async def test_only_so_many_models_of_a_server_are_listed(looking: Looking) -> None:
+async def test_only_so_many_models_of_a_server_are_listed(start_looking: Looking) -> None:
     many = {"models": [{"name": f"model-{number}"} for number in range(3000)]}
     async with provider_server(KeylessServer(many)) as server:
-        assert len(await found(await People(await looking(server)).super_admin())) == 100
+        assert len(await list_found(await People(await start_looking(server)).super_admin())) == 100
 
 
 async def test_a_probe_names_embedded_models_and_servers_and_says_which_are_connected(
-    looking: Looking, ollama: ProviderServer, lm_studio: ProviderServer
+    start_looking: Looking, ollama: ProviderServer, lm_studio: ProviderServer
 ) -> None:
-    admin = await People(await looking(ollama, lm_studio)).super_admin()
+    admin = await People(await start_looking(ollama, lm_studio)).super_admin()
     probed = (await admin.get("/api/v1/models/probe")).json()
     assert probed["is_searched"]
     assert {model["kind"] for model in probed["embedded"]} == {"chat", "embedding", "transcription", "speech"}
@@ -204,26 +204,26 @@ async def test_a_probe_names_embedded_models_and_servers_and_says_which_are_conn
 
 
 async def test_a_probe_asked_for_looks_again_sooner_than_the_list(
-    looking: Looking, ollama: ProviderServer, clock: ManualClock
+    start_looking: Looking, ollama: ProviderServer, clock: ManualClock
 ) -> None:
-    service = await looking(ollama)
+    service = await start_looking(ollama)
     admin = await People(service).super_admin()
     assert len((await admin.get("/api/v1/models/probe")).json()["servers"]) == 1
     service.instance.adapters[LocalServers].ports = ()
     clock.advance(3)
-    assert len(await found(admin)) == 1
+    assert len(await list_found(admin)) == 1
     assert (await admin.get("/api/v1/models/probe")).json()["servers"] == []
 
 
 async def test_elsewhere_than_on_a_development_instance_a_probe_looks_at_nothing(
-    looking: Looking, ollama: ProviderServer
+    start_looking: Looking, ollama: ProviderServer
 ) -> None:
-    admin = await People(await looking(ollama, base_url="https://agents.example")).super_admin()
+    admin = await People(await start_looking(ollama, base_url="https://agents.example")).super_admin()
     probed = (await admin.get("/api/v1/models/probe")).json()
     assert (probed["is_searched"], probed["servers"], ollama.requests) == (False, [], [])
 
 
-async def test_who_may_not_add_keys_may_not_probe(looking: Looking, ollama: ProviderServer) -> None:
-    people = People(await looking(ollama))
+async def test_who_may_not_add_keys_may_not_probe(start_looking: Looking, ollama: ProviderServer) -> None:
+    people = People(await start_looking(ollama))
     viewer = await people.sign_in(await people.user(Role.viewer))
     assert (await viewer.get("/api/v1/models/probe")).status == 403

@@ -131,8 +131,8 @@ async def test_another_tenants_keys_make_nothing_available(people, admin, provid
             await resolve_model(ctx, "openai_compatible/gpt-4o-mini")
 
 
-def made(name: str, **fields) -> ProviderKey:
-    """A key that needs no secret, so that none is here."""
+def make_key(name: str, **fields) -> ProviderKey:
+    """Create a key that needs no secret."""
     provider = ProviderName(fields.pop("provider", "ollama"))
     chosen = {"found_models": [], "created_by": "usr_1", "created_at": name, **fields}
     return ProviderKey(id=name, name=name, provider=provider, **chosen)
@@ -143,7 +143,12 @@ def order(keys: list[ProviderKey], model: str) -> list[str]:
 
 
 def test_keys_are_asked_by_default_then_priority_then_age() -> None:
-    keys = [made("c", priority=2), made("b", priority=1), made("a", priority=1), made("d", priority=9)]
+    keys = [
+        make_key("c", priority=2),
+        make_key("b", priority=1),
+        make_key("a", priority=1),
+        make_key("d", priority=9),
+    ]
     assert order(keys, "ollama/llama3") == ["a", "b", "c", "d"]
     keys[3].is_default = True
     assert order(keys, "ollama/llama3") == ["d", "a", "b", "c"]
@@ -151,31 +156,34 @@ def test_keys_are_asked_by_default_then_priority_then_age() -> None:
 
 def test_keys_known_to_offer_the_model_come_first_and_refused_ones_last() -> None:
     keys = [
-        made("refused", found_models=["llama3"], is_valid=False, is_default=True),
-        made("unknown", priority=0),
-        made("offers", found_models=["llama3"], priority=5),
-        made("inactive", found_models=["llama3"], is_active=False),
-        made("other", models=["qwen"]),
+        make_key("refused", found_models=["llama3"], is_valid=False, is_default=True),
+        make_key("unknown", priority=0),
+        make_key("offers", found_models=["llama3"], priority=5),
+        make_key("inactive", found_models=["llama3"], is_active=False),
+        make_key("other", models=["qwen"]),
     ]
     assert order(keys, "ollama/llama3") == ["offers", "unknown", "refused"]
 
 
 @pytest.mark.parametrize("model", ["ollama/llama3", "llama3"])
 def test_a_name_alone_is_enough_where_one_provider_has_it(model) -> None:
-    keys = [made("a", found_models=["llama3"]), made("b", provider="openai_compatible", models=["qwen"])]
+    keys = [
+        make_key("a", found_models=["llama3"]),
+        make_key("b", provider="openai_compatible", models=["qwen"]),
+    ]
     (candidate,) = candidates_for(keys, model)
     assert (candidate.key.name, candidate.model, candidate.id) == ("a", "llama3", "ollama/llama3")
 
 
 def test_a_name_that_several_providers_have_must_say_which() -> None:
-    keys = [made("a", models=["llama3"]), made("b", provider="openai_compatible", models=["llama3"])]
+    keys = [make_key("a", models=["llama3"]), make_key("b", provider="openai_compatible", models=["llama3"])]
     with pytest.raises(ModelNotConfigured, match=r"Choose one of ollama/llama3, openai_compatible/llama3\."):
         candidates_for(keys, "llama3")
     assert order(keys, "openai_compatible/llama3") == ["b"]
 
 
 def test_a_name_may_have_slashes_of_its_own() -> None:
-    keys = [made("a", provider="openai_compatible", models=["meta/llama3", "openai/gpt-oss"])]
+    keys = [make_key("a", provider="openai_compatible", models=["meta/llama3", "openai/gpt-oss"])]
     assert candidates_for(keys, "meta/llama3")[0].model == "meta/llama3"
     assert candidates_for(keys, "openai_compatible/openai/gpt-oss")[0].model == "openai/gpt-oss"
     with pytest.raises(ModelNotConfigured):
@@ -187,10 +195,10 @@ def test_a_name_may_have_slashes_of_its_own() -> None:
 )
 def test_what_no_key_serves_is_not_configured(model) -> None:
     keys = [
-        made("a", models=["qwen"]),
-        made("any", provider="openai_compatible"),
-        made("b", provider="local"),
-        made("without a key", provider="openai"),
+        make_key("a", models=["qwen"]),
+        make_key("any", provider="openai_compatible"),
+        make_key("b", provider="local"),
+        make_key("without a key", provider="openai"),
     ]
     with pytest.raises(ModelNotConfigured) as caught:
         candidates_for(keys, model)

@@ -13,7 +13,7 @@ from tests.factories.tools import make_tool
 PATH = "/api/v1/search"
 
 
-async def found(api: Api, q: str, **query: Any) -> list[tuple[str, str]]:
+async def search(api: Api, q: str, **query: Any) -> list[tuple[str, str]]:
     answer = await api.get(PATH, query={"q": q, **query})
     assert answer.status == 200, answer
     return [(one["type"], one["name"]) for one in answer.json()["data"]]
@@ -24,31 +24,31 @@ async def test_names_are_found_best_match_first(admin: Api) -> None:
     await make_agent(admin, name="Clerk", description="Pays each REFUND")
     await make_agent(admin, name="The refund desk")
     await make_agent(admin, name="Refund clerk")
-    assert await found(admin, "refund", types="agent") == [
+    assert await search(admin, "refund", types="agent") == [
         ("agent", "Refund clerk"),
         ("agent", "The refund desk"),
         ("agent", "Prefunder"),
         ("agent", "Clerk"),
     ]
-    assert await found(admin, " refund ", types="agent", limit=1) == [("agent", "Refund clerk")]
+    assert await search(admin, " refund ", types="agent", limit=1) == [("agent", "Refund clerk")]
 
 
 async def test_every_type_is_searched_and_patterns_mean_themselves(admin: Api) -> None:
     await make_agent(admin, name="Straße 100%")
     await make_tool(admin, name="Straßenkarte")
-    assert await found(admin, "STRASSE") == [("agent", "Straße 100%"), ("tool", "Straßenkarte")] or set(
-        await found(admin, "STRASSE")
+    assert await search(admin, "STRASSE") == [("agent", "Straße 100%"), ("tool", "Straßenkarte")] or set(
+        await search(admin, "STRASSE")
     ) == {("agent", "Straße 100%"), ("tool", "Straßenkarte")}
-    assert await found(admin, "0%") == [("agent", "Straße 100%")]
-    assert await found(admin, "_") == []
-    assert ("user", "Ada Lovelace") not in await found(admin, "lovelace", types="agent")
+    assert await search(admin, "0%") == [("agent", "Straße 100%")]
+    assert await search(admin, "_") == []
+    assert ("user", "Ada Lovelace") not in await search(admin, "lovelace", types="agent")
 
 
 async def test_an_id_or_its_beginning_is_found(admin: Api) -> None:
     agent = await make_agent(admin, name="Clerk")
     await make_agent(admin, name="Other")
-    assert await found(admin, agent["id"]) == [("agent", "Clerk")]
-    assert await found(admin, agent["id"][:-3]) == [("agent", "Clerk")]
+    assert await search(admin, agent["id"]) == [("agent", "Clerk")]
+    assert await search(admin, agent["id"][:-3]) == [("agent", "Clerk")]
 
 
 async def test_nobody_finds_what_they_may_not_see(admin: Api, people: People) -> None:
@@ -60,16 +60,16 @@ async def test_nobody_finds_what_they_may_not_see(admin: Api, people: People) ->
         assert record is not None
         talk = await some_talk(ctx, record, ada.user.id, "Parcels of Ada")
     conversation = ("conversation", "Parcels of Ada")
-    assert conversation in await found(admin, "parcels")
-    assert conversation in await found(ada, "parcels")
-    assert await found(bob, "parcels") == [("agent", "Parcels")]
-    assert await found(viewer, "parcels") == [("agent", "Parcels")]
-    assert await found(bob, talk.conversation.id) == []
-    assert await found(ada, talk.conversation.id) == [conversation]
-    assert await found(viewer, "lovelace") == []
-    assert ("user", "Ada Lovelace") in await found(admin, "lovelace")
+    assert conversation in await search(admin, "parcels")
+    assert conversation in await search(ada, "parcels")
+    assert await search(bob, "parcels") == [("agent", "Parcels")]
+    assert await search(viewer, "parcels") == [("agent", "Parcels")]
+    assert await search(bob, talk.conversation.id) == []
+    assert await search(ada, talk.conversation.id) == [conversation]
+    assert await search(viewer, "lovelace") == []
+    assert ("user", "Ada Lovelace") in await search(admin, "lovelace")
     elsewhere = await people.signed_in(Role.tenant_admin, await people.tenant("Other"))
-    assert await found(elsewhere, "parcels") == []
+    assert await search(elsewhere, "parcels") == []
     hit = (await admin.get(PATH, query={"q": "Parcels of"})).json()["data"][0]
     assert hit["parent_id"] == agent["id"]
 

@@ -1,4 +1,4 @@
-"""What machines work with: an agent with a scripted model, and a tool that needs an approval."""
+"""An agent with a scripted model and a tool that needs an approval, for machines to use."""
 
 import io
 import sys

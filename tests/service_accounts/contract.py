@@ -1,4 +1,4 @@
-"""What the contract tests know of service accounts."""
+"""Objects and calls of service accounts for the contract tests."""
 
 from retinue.kit.context import Context
 from retinue.kit.ids import hash_token, new_token

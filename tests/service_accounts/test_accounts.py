@@ -83,33 +83,46 @@ async def test_a_name_is_there_once_in_a_tenant(admin, people):
     await make_account(elsewhere)
 
 
-async def test_disabling_narrowing_and_deleting_count_from_the_next_request(admin):
-    account = await make_account(admin, "agents:read", "tools:read")
-    first, second = await make_secret(admin, account), await make_secret(admin, account)
-    with_first = admin.signed_in(await token_of(admin, first))
-    with_second = admin.signed_in(await token_of(admin, second))
-    path = f"{PATH}/{account['id']}"
-    for caller in (with_first, with_second):
-        assert (await caller.get("/api/v1/agents")).status == 200
+async def machine_of(admin, account):
+    """Return a caller with a new secret of the account, and the secret."""
+    secret = await make_secret(admin, account)
+    caller = admin.signed_in(await token_of(admin, secret))
+    assert (await caller.get("/api/v1/agents")).status == 200
+    return caller, secret
 
-    await admin.patch(path, {"permissions": ["agents:read", "forms:read"]})
-    refused = await with_first.get("/v1/tools")
+
+async def test_narrowed_permissions_count_from_the_next_request(admin):
+    account = await make_account(admin, "agents:read", "tools:read")
+    machine, _ = await machine_of(admin, account)
+    await admin.patch(f"{PATH}/{account['id']}", {"permissions": ["agents:read", "forms:read"]})
+    refused = await machine.get("/v1/tools")
     assert refused.status == 403
     assert refused.details == {"required": "tools:read", "your_role": "service_account"}
     # A permission that came later is not in the token.
-    assert (await with_first.get("/api/v1/forms")).status == 403
-    assert (await with_first.get("/me/permissions")).json() == {
+    assert (await machine.get("/api/v1/forms")).status == 403
+    assert (await machine.get("/me/permissions")).json() == {
         "role": "service_account",
         "permissions": ["agents:read"],
     }
 
+
+async def test_disabling_and_enabling_count_from_the_next_request(admin):
+    account = await make_account(admin, "agents:read", "tools:read")
+    machine, _ = await machine_of(admin, account)
+    path = f"{PATH}/{account['id']}"
     await admin.patch(path, {"status": "disabled"})
     assert (await admin.get(path)).json()["status"] == "disabled"
-    refused = await with_first.get("/api/v1/agents")
+    refused = await machine.get("/api/v1/agents")
     assert (refused.status, refused.details["reason"]) == (401, "token_revoked")
     await admin.patch(path, {"status": "active"})
-    assert (await with_first.get("/api/v1/agents")).status == 200
+    assert (await machine.get("/api/v1/agents")).status == 200
 
+
+async def test_deleting_a_secret_or_its_account_counts_from_the_next_request(admin):
+    account = await make_account(admin, "agents:read", "tools:read")
+    with_first, first = await machine_of(admin, account)
+    with_second, _ = await machine_of(admin, account)
+    path = f"{PATH}/{account['id']}"
     assert (await admin.delete(f"{path}/secrets/{first['id']}")).status == 204
     assert (await with_first.get("/api/v1/agents")).status == 401
     assert (await with_second.get("/api/v1/agents")).status == 200

@@ -1,4 +1,4 @@
-"""Nobody grants what they do not hold, whichever way they try."""
+"""Tests that nobody grants a permission they do not hold, on any route."""
 
 import pytest
 
@@ -21,7 +21,7 @@ def above(answer, key: str) -> None:
     assert answer.details["required"] == key
 
 
-async def granting(people, admin, role: Role, tenant):
+async def sign_in_granting(people, admin, role: Role, tenant):
     """Somebody with this role, which may manage accounts and users as well."""
     keys = [key for key in PERMISSION_KEYS if key in {*default_permissions(role), *MANAGES}]
     answer = await admin.put(f"/roles/{role}/permissions", {"permissions": keys})
@@ -32,7 +32,7 @@ async def granting(people, admin, role: Role, tenant):
 @pytest.mark.parametrize("role", ROLES, ids=str)
 async def test_an_account_never_holds_a_key_that_its_maker_lacks(people, admin, role):
     tenant = await people.default_tenant()
-    caller, held = await granting(people, admin, role, tenant)
+    caller, held = await sign_in_granting(people, admin, role, tenant)
     own = await make_account(caller, "agents:read", name="Own")
     lacking = [key for key in PERMISSION_KEYS if key not in held]
     assert lacking
@@ -58,7 +58,7 @@ async def test_an_account_never_holds_a_key_that_its_maker_lacks(people, admin, 
 
 @pytest.mark.parametrize("role", ROLES, ids=str)
 async def test_the_token_of_an_account_opens_nothing_its_maker_lacks(people, admin, role):
-    caller, held = await granting(people, admin, role, await people.default_tenant())
+    caller, held = await sign_in_granting(people, admin, role, await people.default_tenant())
     keys = [key for key in held if key not in PEOPLE_ONLY]
     account = await make_account(caller, *keys)
     secret = await make_secret(caller, account)

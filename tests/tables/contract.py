@@ -1,4 +1,4 @@
-"""What the contract tests know of data tables."""
+"""Objects and calls of data tables for the contract tests."""
 
 from retinue.tables.models import DataTable, TableImport
 from tests.contract.knowledge import Call, DomainContract, Scene, World

@@ -61,7 +61,7 @@ class Tables:
     async def bring(
         self, table: dict[str, Any], filename: str, content: bytes, **fields: str
     ) -> dict[str, Any]:
-        """Import a file, and how that ended."""
+        """Import a file; return the finished import."""
         answer = await self.send(table, filename, content, **fields)
         assert answer.status == 202, answer
         await self.work()

@@ -60,7 +60,7 @@ async def test_a_file_is_read_row_by_row_and_faults_are_told_by_row(tables: Tabl
     assert [one["id"] for one in listed["data"]] == [job_id]
 
 
-async def test_every_format_and_mode_does_what_it_says(tables: Tables) -> None:
+async def test_a_workbook_and_lines_of_json_are_imported(tables: Tables) -> None:
     table = await tables.make()
     first = await tables.bring(table, "a.xlsx", workbook())
     assert (first["status"], first["rows_created"], first["error"]) == ("completed", 2, None)
@@ -73,14 +73,30 @@ async def test_every_format_and_mode_does_what_it_says(tables: Tables) -> None:
     more = await tables.bring(table, "b.json", lines)
     assert (more["rows_created"], more["rows_failed"]) == (2, 1)
     assert await tables.names(table) == ["Ada", "Bob", "Cy", "5"]
+
+
+async def test_an_upsert_updates_the_rows_that_match_and_adds_the_others(tables: Tables) -> None:
+    table = await tables.make()
+    await tables.add(table, {"name": "Ada", "age": 36}, {"name": "Bob"})
     file = b"name,age\nAda,40\nEve,1\nAda,41\n,3\n"
     changed = await tables.bring(table, "c.csv", file, mode="upsert", match="name")
     assert [changed[key] for key in ("rows_created", "rows_updated", "rows_failed")] == [1, 2, 1]
     assert changed["errors"] == [{"row": 4, "errors": {"name": "is required"}}]
     assert (await tables.page(table, filter={"name": "Ada"}))["data"][0]["age"] == 41
+    assert await tables.names(table) == ["Ada", "Bob", "Eve"]
+
+
+async def test_a_replacement_with_no_good_row_keeps_the_table(tables: Tables) -> None:
+    table = await tables.make()
+    await tables.add(table, {"name": "Ada"}, {"name": "Bob"})
     bad = await tables.bring(table, "d.csv", b"name,age\nAda,old\n", mode="replace")
     assert (bad["status"], bad["error"]["code"]) == ("failed", "no_rows")
-    assert len(await tables.names(table)) == 5
+    assert len(await tables.names(table)) == 2
+
+
+async def test_a_replacement_leaves_only_the_rows_of_the_file(tables: Tables) -> None:
+    table = await tables.make()
+    await tables.add(table, {"name": "Ada"}, {"name": "Bob"})
     new = await tables.bring(table, "e.json", b'[{"name": "Zoe", "email": "z@example.com"}]', mode="replace")
     assert (new["status"], await tables.names(table)) == ("completed", ["Zoe"])
     assert (await tables.table(table))["row_count"] == 1

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from tests.factories.forms import NAME, make_form, sent, submission
+from tests.factories.forms import NAME, make_form, submission, submit
 from tests.factories.workflows import make_workflow, node
 from tests.factories.workflows import run as run_workflow
 from tests.tables.tables import BASE, Tables
@@ -104,7 +104,7 @@ async def test_a_form_that_maps_to_a_missing_column_says_so(
     }
     town = {"id": "town", "type": "text"}
     form = await make_form(tables.person, NAME, town, data_table_config=config)
-    id = await sent(api, form, answers)
+    id = await submit(api, form, answers)
     kept = await submission(tables.person, form, id)
     assert (kept["status"], kept["data_table_row_id"]) == ("received", None)
     assert "city" in kept["data_table_error"]

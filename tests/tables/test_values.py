@@ -1,4 +1,4 @@
-"""What each type of column takes and refuses, through the API."""
+"""Tests of the values that each type of column accepts and refuses, through the API."""
 
 from typing import Any
 

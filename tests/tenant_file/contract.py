@@ -1,4 +1,4 @@
-"""What the contract tests know of the tenant file."""
+"""Calls of the tenant file for the contract tests."""
 
 from retinue.tenant_file.models import FileName
 from tests.contract.knowledge import Call, DomainContract, Scene

@@ -11,7 +11,7 @@ CANARY = "canary-7f3b"
 _API_TOOL = {"base_url": "https://weather.example", "endpoints": {"get": {"method": "GET", "path": "/now"}}}
 
 
-async def made(api: Api, path: str, body: Any) -> Any:
+async def create(api: Api, path: str, body: Any) -> Any:
     answer = await api.post(path, body)
     assert answer.status in {200, 201}, (path, answer)
     content = answer.json()
@@ -26,16 +26,16 @@ async def upload_manual(api: Api) -> None:
 
 async def make_credential(api: Api, name: str = "Weather key") -> Any:
     body = {"name": name, "type": "api_key", "secrets": {"api_key": f"{CANARY}-credential"}}
-    return await made(api, "/v1/credentials", body)
+    return await create(api, "/v1/credentials", body)
 
 
 async def fill(api: Api) -> dict[str, Any]:
     """Fill every section; return what was made by a short name."""
     credential = await make_credential(api)
-    customers = await made(
+    customers = await create(
         api, "/api/v1/data-tables", {"name": "Customers", "columns": [{"name": "email", "type": "email"}]}
     )
-    await made(
+    await create(
         api,
         "/api/v1/data-tables",
         {
@@ -49,12 +49,12 @@ async def fill(api: Api) -> dict[str, Any]:
     agent = await make_agent(api, "Support", "You help.\nBe brief.")
     other = await make_agent(api, "Support", "You help others.")
     tools = await _make_tools(api, credential["id"], other["id"])
-    await made(api, f"/v1/agents/{agent['id']}/tools", {"tool_id": tools["key"]["id"]})
-    await made(api, f"/api/v1/agents/{agent['id']}/sub-agents/attach", {"agent_id": other["id"]})
+    await create(api, f"/v1/agents/{agent['id']}/tools", {"tool_id": tools["key"]["id"]})
+    await create(api, f"/api/v1/agents/{agent['id']}/sub-agents/attach", {"agent_id": other["id"]})
     for prompt in ("You translate.", "You translate well."):
         body = {"name": "Translator", "primary_model": "local/any", "system_prompt": prompt}
-        await made(api, f"/api/v1/agents/{agent['id']}/sub-agents/direct", body)
-    workflow = await made(
+        await create(api, f"/api/v1/agents/{agent['id']}/sub-agents/direct", body)
+    workflow = await create(
         api,
         "/api/v1/workflows",
         {
@@ -62,7 +62,7 @@ async def fill(api: Api) -> dict[str, Any]:
             "nodes": [{"id": "ask", "type": "agent", "config": {"agent_id": agent["id"], "message": "1e5"}}],
         },
     )
-    await made(
+    await create(
         api,
         "/api/v1/forms",
         {
@@ -79,7 +79,7 @@ async def fill(api: Api) -> dict[str, Any]:
 
 async def make_agent(api: Api, name: str, prompt: str) -> Any:
     body = {"name": name, "primary_model": "local/any", "system_prompt": prompt}
-    return await made(api, "/api/v1/agents", body)
+    return await create(api, "/api/v1/agents", body)
 
 
 async def _make_tools(api: Api, credential_id: str, agent_id: str) -> dict[str, Any]:
@@ -92,9 +92,9 @@ async def _make_tools(api: Api, credential_id: str, agent_id: str) -> dict[str, 
     own = {"api_key_header": "X-Weather", "api_key_location": "header", "api_key_value": f"{CANARY}-own"}
     named = {"credential_id": credential_id, "api_key_header": "X-Named"}
     return {
-        "key": await made(api, "/v1/tools", body("Weather", auth_config=own)),
-        "named": await made(api, "/v1/tools", body("Named", auth_config=named)),
-        "asked": await made(
+        "key": await create(api, "/v1/tools", body("Weather", auth_config=own)),
+        "named": await create(api, "/v1/tools", body("Named", auth_config=named)),
+        "asked": await create(
             api,
             "/v1/tools",
             {
@@ -106,7 +106,7 @@ async def _make_tools(api: Api, credential_id: str, agent_id: str) -> dict[str, 
 
 
 async def _connect(api: Api, ids: dict[str, Any]) -> None:
-    channel = await made(
+    channel = await create(
         api,
         "/api/v1/notification-channels",
         {
@@ -114,7 +114,7 @@ async def _connect(api: Api, ids: dict[str, Any]) -> None:
             "config": {"api_key": f"{CANARY}-mail", "from_email": "desk@example.com"},
         },
     )  # fmt: skip
-    webhook = await made(
+    webhook = await create(
         api,
         "/api/v1/webhooks",
         {
@@ -122,7 +122,7 @@ async def _connect(api: Api, ids: dict[str, Any]) -> None:
             "headers": {"X-Key": f"{CANARY}-hook"}, "filters": {"data.name": "a"},
         },
     )  # fmt: skip
-    await made(
+    await create(
         api,
         "/api/v1/incoming-webhooks",
         {
@@ -135,14 +135,14 @@ async def _connect(api: Api, ids: dict[str, Any]) -> None:
         {"url": "https://other.example/x", "headers": {"X-Sub": f"{CANARY}-sub"}},
     ):
         body = {"event_type": "agent.*", "action_type": "webhook", "action_config": config}
-        await made(api, "/api/v1/event-subscriptions", body)
+        await create(api, "/api/v1/event-subscriptions", body)
     note = {"channel_id": channel["id"], "title": "{{type}}"}
     body = {"event_type": "form.created", "action_type": "notification", "action_config": note}
-    await made(api, "/api/v1/event-subscriptions", body)
+    await create(api, "/api/v1/event-subscriptions", body)
     for scope in ({"type": "tenant"}, {"type": "agent", "id": ids["agent"]}):
-        await made(api, "/api/v1/budgets", {"scope": scope, "limit_usd": 12.5})
+        await create(api, "/api/v1/budgets", {"scope": scope, "limit_usd": 12.5})
     exporter = {"name": "Tempo", "endpoint": "https://tempo.example", "headers": {"X-T": f"{CANARY}-trace"}}
-    await made(api, "/api/v1/trace-exporters", exporter)
+    await create(api, "/api/v1/trace-exporters", exporter)
     files = {"files": ("manual.txt", MANUAL, "text/plain")}
     assert (await api.post(f"/api/v1/agents/{ids['agent']}/train", files=files)).status == 200
 
@@ -162,7 +162,7 @@ async def plan(api: Api, document: Any, *, prune: bool = False) -> Response:
 
 
 async def apply(api: Api, document: Any, *, prune: bool = False, **more: Any) -> Response:
-    """Plan and apply; the answer of the plan if that fails."""
+    """Plan and apply; return the answer, that of the plan if it fails."""
     planned = await plan(api, document, prune=prune)
     if planned.status != 200:
         return planned

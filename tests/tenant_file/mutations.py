@@ -22,7 +22,7 @@ def _places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]
         yield from _places(inner, (*path, key))
 
 
-def mutated(document: dict[str, Any], seed: int) -> dict[str, Any]:
+def mutate(document: dict[str, Any], seed: int) -> dict[str, Any]:
     chance = random.Random(seed)
     changed = copy.deepcopy(document)
     for _ in range(chance.randint(1, 2)):

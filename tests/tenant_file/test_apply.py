@@ -10,9 +10,9 @@ from tests.tenant_file.filled import (
     MANUAL,
     actions,
     apply,
+    create,
     export,
     fill,
-    made,
     make_agent,
     manual_sum,
     plan,
@@ -52,8 +52,10 @@ async def test_sub_agents_have_the_order_of_the_file(api):
     )
     path = f"/api/v1/agents/{agent['id']}/sub-agents"
     for name in ("Writer", "Critic"):
-        await made(api, f"{path}/direct", {"name": name, "primary_model": "local/any", "system_prompt": "x"})
-    await made(api, f"{path}/attach", {"agent_id": helper["id"]})
+        await create(
+            api, f"{path}/direct", {"name": name, "primary_model": "local/any", "system_prompt": "x"}
+        )
+    await create(api, f"{path}/attach", {"agent_id": helper["id"]})
     document = msgspec.yaml.decode(await export(api))
     parts = document["agents"]["Desk"]["sub_agents"]
     assert [part.get("name") for part in parts] == ["Writer", "Critic", None]
@@ -213,6 +215,6 @@ async def test_a_new_channel_lacks_only_its_secrets(api):
     assert list(secret.details) == ["notification_channels/Mail: config.api_key"]
     missing = await plan(api, text.replace(config, "{}").replace("Mail", "Other"))
     assert missing.status == 422
-    assert (await made(api, "/api/v1/agents", {
+    assert (await create(api, "/api/v1/agents", {
         "name": "A", "primary_model": "local/any", "system_prompt": "x"
     }))["name"] == "A"  # fmt: skip

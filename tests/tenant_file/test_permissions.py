@@ -10,7 +10,7 @@ from retinue.tenant_file.references import READ_KEYS
 from retinue.tenant_file.sections import SECTIONS
 from retinue.tenant_file.service import read_file
 from tests.factories.machines import machine
-from tests.tenant_file.filled import CANARY, actions, apply, export, fill, made, make_agent, plan
+from tests.tenant_file.filled import CANARY, actions, apply, create, export, fill, make_agent, plan
 
 pytestmark = pytest.mark.either_database
 
@@ -52,7 +52,7 @@ async def test_a_service_account_needs_the_key_of_each_thing_it_does(people, adm
     agent = "retinue: 1\nagents:\n  Desk: {primary_model: local/any, system_prompt: x}\n"
     with_tool = agent.replace("x}", 'x, tools: [{tool: "@tools/t"}]}')
     tool = {"name": "T", "slug": "t", "category": "custom", "tool_type": "rest_api", "auth_type": "none"}
-    await made(admin, "/v1/tools", {**tool, "config": {"base_url": "https://a.example"}})
+    await create(admin, "/v1/tools", {**tool, "config": {"base_url": "https://a.example"}})
     writer = await machine(admin, "agents:read", "agents:write")
     assert actions(await apply(writer, agent)) == {"create"}
     refused = await plan(writer, "retinue: 1\nagents: {}\n", prune=True)
@@ -97,7 +97,7 @@ async def test_headers_are_masked_for_those_who_may_only_read(people):
     boss = await people.signed_in(Role.tenant_admin, tenant)
     config = {"base_url": "https://a.example", "headers": {"X-Key": CANARY}}
     tool = {"name": "T", "slug": "t", "category": "custom", "tool_type": "rest_api", "auth_type": "none"}
-    await made(boss, "/v1/tools", {**tool, "config": config})
+    await create(boss, "/v1/tools", {**tool, "config": config})
     viewer = await people.signed_in(Role.viewer, tenant)
     masked = await export(viewer, sections="tools")
     assert CANARY not in masked

@@ -14,7 +14,7 @@ from retinue.tenant_file.document import SECTION_NAMES
 from retinue.tenant_file.parts import to_plain
 from retinue.tenant_file.service import change_tenant, read_file
 from tests.tenant_file.filled import actions, apply, export, fill, plan
-from tests.tenant_file.mutations import mutated
+from tests.tenant_file.mutations import mutate
 
 SEEDS = 16
 
@@ -40,7 +40,7 @@ async def check(people, service, seeds: range) -> tuple[int, int]:
     good = to_plain(await read_file(await export(api)))
     failed = passed = 0
     for seed in seeds:
-        document, prune = mutated(good, seed), seed % 3 == 0
+        document, prune = mutate(good, seed), seed % 3 == 0
         planned = await plan(api, document, prune=prune)
         before = await export(api)
         if planned.status == 200:

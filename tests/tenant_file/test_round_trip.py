@@ -1,4 +1,4 @@
-"""What is exported, applied to an empty tenant and exported again is the same file, byte for byte."""
+"""Tests that an export, applied to an empty tenant and exported again, is the same file."""
 
 import msgspec
 
@@ -69,7 +69,7 @@ async def test_what_a_filled_tenant_looks_like_in_the_file(people):
 
 
 async def test_names_of_the_file_stay_with_their_objects(people):
-    """What the API deletes or renames does not turn one object of the file into another."""
+    """Deleting or renaming an object through the API does not turn it into another of the file."""
     api = await people.signed_in(Role.tenant_admin, await people.tenant())
     text = """
 retinue: 1

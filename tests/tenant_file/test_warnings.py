@@ -1,4 +1,4 @@
-"""What a plan says in advance: secrets that would not be sent, ambiguous names, all that is missing."""
+"""Tests of a plan's warnings: secrets that would not be sent, ambiguous names, missing objects."""
 
 from typing import Any
 

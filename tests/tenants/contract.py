@@ -1,4 +1,4 @@
-"""What the contract tests know of tenants."""
+"""Objects and calls of tenants for the contract tests."""
 
 from retinue.tenants.models import Tenant
 from tests.contract.knowledge import Call, DomainContract, Scene, World

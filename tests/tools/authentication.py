@@ -11,8 +11,8 @@ def hook(remote, path="/hook"):
     return {"url": f"{remote.url}{path}"}
 
 
-async def sent(tools, remote, auth_type, auth_config):
-    """The headers that let the call in, and the target it went to."""
+async def run_and_capture(tools, remote, auth_type, auth_config):
+    """Run a tool; return the authentication headers and the target of its call."""
     done = await tools.run("webhook", hook(remote), auth_type=auth_type, auth_config=auth_config)
     assert done["status"] == "completed", done
     headers = {name.lower(): value for name, value in remote.last.headers.items()}

@@ -1,4 +1,4 @@
-"""What the contract tests know of tools."""
+"""Objects and calls of tools for the contract tests."""
 
 from retinue.tools.models import Tool, ToolType
 from tests.adapters.llm_server import refusing

@@ -10,7 +10,7 @@ from tests.factories.tools import make_tool, run_tool, try_tool
 
 
 class Tools:
-    """What one person does with tools."""
+    """Creates and runs tools as one person."""
 
     def __init__(self, api: Api, people: People) -> None:
         self._api = api
@@ -38,7 +38,7 @@ class Tools:
             return {"id": (await ctx.db.insert(tool)).id}
 
     async def execute(self, tool: dict[str, Any], input: Any = None) -> dict[str, Any]:
-        """How a run ended, as it is answered."""
+        """Run a tool; return the execution."""
         return await run_tool(self._api, tool, input)
 
     async def run(
@@ -50,7 +50,7 @@ class Tools:
     async def refused(
         self, tool_type: str, config: dict[str, Any], input: Any = None, **more: Any
     ) -> dict[str, str]:
-        """What is said about input that a tool cannot be run with."""
+        """Run a tool with invalid input; return the details of the error."""
         answer = await try_tool(self._api, await self.make(tool_type, config, **more), input)
         assert (answer.status, answer.code) == (422, "validation_error"), answer
         return answer.details

@@ -1,4 +1,4 @@
-"""What lets a tool in at its destination: each `auth_type`, credentials of the vault, and what is refused."""
+"""Tests of a tool's authentication: each `auth_type`, credentials of the vault, and refusals."""
 
 import asyncio
 import base64
@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from tests.tools.authentication import KEY, basic, hook, sent
-from tests.tools.servers.rest_api import CLIENT_ID, CLIENT_SECRET, scripted
+from tests.tools.authentication import KEY, basic, hook, run_and_capture
+from tests.tools.servers.rest_api import CLIENT_ID, CLIENT_SECRET, scripted_config
 
 pytestmark = pytest.mark.either_database
 
@@ -42,7 +42,7 @@ pytestmark = pytest.mark.either_database
     ],
 )
 async def test_each_way_of_being_let_in(tools, remote, auth_type, auth_config, headers, target):
-    assert await sent(tools, remote, auth_type, auth_config) == (headers, target)
+    assert await run_and_capture(tools, remote, auth_type, auth_config) == (headers, target)
 
 
 @pytest.mark.parametrize(
@@ -87,8 +87,8 @@ OWN_TOKEN = pytest.mark.one_service("each process asks for a tool's token itself
 OAUTH = {"client_id": CLIENT_ID, "client_secret": CLIENT_SECRET, "scope": "read write"}
 
 
-def secured(remote, **more):
-    return scripted(remote, **more) | {"endpoints": {"only": {"path": "/secured"}}}
+def secured_config(remote, **more):
+    return scripted_config(remote, **more) | {"endpoints": {"only": {"path": "/secured"}}}
 
 
 def oauth(remote, **more):
@@ -97,7 +97,7 @@ def oauth(remote, **more):
 
 @OWN_TOKEN
 async def test_a_token_is_asked_for_once_and_kept(tools, remote):
-    tool = await tools.make("rest_api", secured(remote), **oauth(remote))
+    tool = await tools.make("rest_api", secured_config(remote), **oauth(remote))
     for _ in range(3):
         done = await tools.execute(tool)
         assert done["output"]["body"] == {"ok": True, "given": "***"}
@@ -108,7 +108,7 @@ async def test_a_token_is_asked_for_once_and_kept(tools, remote):
 
 @OWN_TOKEN
 async def test_runs_at_the_same_time_share_one_request_for_a_token(tools, remote):
-    tool = await tools.make("rest_api", secured(remote), **oauth(remote))
+    tool = await tools.make("rest_api", secured_config(remote), **oauth(remote))
     done = await asyncio.gather(*(tools.execute(tool) for _ in range(8)))
     assert {one["status"] for one in done} == {"completed"}
     assert remote.tokens_issued == 1
@@ -117,7 +117,7 @@ async def test_runs_at_the_same_time_share_one_request_for_a_token(tools, remote
 @OWN_TOKEN
 async def test_a_token_is_renewed_a_minute_before_it_ends(tools, remote, clock):
     remote.token_lifetime_s = 300
-    tool = await tools.make("rest_api", secured(remote), **oauth(remote))
+    tool = await tools.make("rest_api", secured_config(remote), **oauth(remote))
     await tools.execute(tool)
     clock.advance(238)
     await tools.execute(tool)
@@ -131,7 +131,7 @@ async def test_a_token_is_renewed_a_minute_before_it_ends(tools, remote, clock):
 async def test_a_short_lived_token_and_one_without_an_end_are_kept_too(tools, remote, clock):
     for lifetime_s, kept_s, ended_s in ((40, 19, 2), (None, 239, 3)):
         remote.token_lifetime_s, remote.tokens_issued = lifetime_s, 0
-        tool = await tools.make("rest_api", secured(remote), **oauth(remote))
+        tool = await tools.make("rest_api", secured_config(remote), **oauth(remote))
         await tools.execute(tool)
         clock.advance(kept_s)
         await tools.execute(tool)
@@ -143,13 +143,13 @@ async def test_a_short_lived_token_and_one_without_an_end_are_kept_too(tools, re
 
 @OWN_TOKEN
 async def test_a_token_that_is_refused_is_renewed_once(tools, remote):
-    tool = await tools.make("rest_api", secured(remote), **oauth(remote))
+    tool = await tools.make("rest_api", secured_config(remote), **oauth(remote))
     await tools.execute(tool)
     remote.revoke_tokens()
     done = await tools.execute(tool)
     assert (done["status"], done["attempts"], remote.tokens_issued) == ("completed", 2, 2)
     assert done["output"]["body"]["given"] == "***"
-    tool = await tools.make("rest_api", scripted(remote), **oauth(remote))
+    tool = await tools.make("rest_api", scripted_config(remote), **oauth(remote))
     remote.answers = [(401, {}, b"no")] * 9
     done = await tools.execute(tool)
     assert (done["error"]["details"]["status_code"], done["attempts"], len(remote.answers)) == (401, 2, 7)
@@ -157,7 +157,7 @@ async def test_a_token_that_is_refused_is_renewed_once(tools, remote):
 
 @OWN_TOKEN
 async def test_runs_that_are_refused_together_renew_together(tools, remote):
-    tool = await tools.make("rest_api", secured(remote), **oauth(remote))
+    tool = await tools.make("rest_api", secured_config(remote), **oauth(remote))
     await tools.execute(tool)
     remote.revoke_tokens()
     done = await asyncio.gather(*(tools.execute(tool) for _ in range(6)))
@@ -166,7 +166,7 @@ async def test_runs_that_are_refused_together_renew_together(tools, remote):
 
 
 async def test_another_auth_config_gets_another_token(tools, admin, remote):
-    tool = await tools.make("rest_api", secured(remote), **oauth(remote))
+    tool = await tools.make("rest_api", secured_config(remote), **oauth(remote))
     await tools.execute(tool)
     changed = oauth(remote, scope="admin")["auth_config"]
     assert (await admin.put(f"/v1/tools/{tool['id']}", {"auth_config": changed})).status == 200
@@ -177,18 +177,22 @@ async def test_another_auth_config_gets_another_token(tools, admin, remote):
 
 async def test_two_tools_do_not_share_a_token(tools, remote):
     for _ in range(2):
-        await tools.run("rest_api", secured(remote), **oauth(remote))
+        await tools.run("rest_api", secured_config(remote), **oauth(remote))
     assert remote.tokens_issued == 2
 
 
 async def test_a_401_without_a_token_is_not_tried_again(tools, remote):
     remote.answers = [(401, {}, b"no")]
-    done = await tools.run("rest_api", scripted(remote), auth_type="bearer", auth_config={"token": KEY})
+    done = await tools.run(
+        "rest_api", scripted_config(remote), auth_type="bearer", auth_config={"token": KEY}
+    )
     assert (done["error"]["code"], done["attempts"]) == ("http_error", 1)
 
 
 async def test_a_client_that_is_refused_fails_without_telling_its_secret(tools, remote):
-    done = await tools.run("rest_api", secured(remote), **oauth(remote, client_secret="wrong-4711-secret"))
+    done = await tools.run(
+        "rest_api", secured_config(remote), **oauth(remote, client_secret="wrong-4711-secret")
+    )
     assert (done["status"], done["error"]["code"]) == ("failed", "auth_error")
     assert "invalid_client" in done["error"]["message"]
     assert "wrong-4711-secret" not in json.dumps(done)

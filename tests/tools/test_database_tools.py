@@ -4,7 +4,7 @@ import pytest
 
 from tests.adapters.foreign_databases import ADMIN, PASSWORD, PLAIN
 from tests.adapters.shop import open_sqlite_shop
-from tests.sampling import sampled
+from tests.sampling import sample_cases
 
 pytestmark = pytest.mark.either_database
 
@@ -115,7 +115,7 @@ IN_SHORT = [
 
 
 @ENGINES
-@pytest.mark.parametrize("query", sampled(DANGEROUS, keep=IN_SHORT))
+@pytest.mark.parametrize("query", sample_cases(DANGEROUS, keep=IN_SHORT))
 async def test_a_dangerous_statement_is_refused(tools, shop, query):
     done = await run(tools, shop, {"query": query}, allowed_operations=["read", "write"])
     assert done["error"]["code"] == "query_not_allowed"
@@ -214,7 +214,7 @@ async def test_a_database_credential_brings_server_and_login(tools, shop):
 
 @SERVERS
 async def test_only_a_database_credential_says_where_its_server_is(tools, shop):
-    """Who may write a custom credential may change its host, and would be sent the password."""
+    """Somebody who may write a custom credential could change its host and get the password."""
     secrets = {"host": shop["host"], "port": shop["port"], "username": PLAIN, "password": PASSWORD}
     credential = await tools.credential("custom", secrets)
     attached = {"auth_type": "custom", "auth_config": {"credential_id": credential}}

@@ -7,7 +7,7 @@ from retinue.tools.models import ExecutionStatus, ToolExecution
 from tests.factories.tools import endpoint, executions_of, make_tool, try_tool
 
 
-async def accepted(api, tool, input=None):
+async def run_in_background(api, tool, input=None):
     answer = await try_tool(api, tool, input, query={"async": "true"})
     assert answer.status == 202, answer
     data = answer.json()["data"]
@@ -24,7 +24,7 @@ async def look_up(api, tool, execution_id):
 
 async def test_an_accepted_run_is_pending_and_then_done_by_a_worker(service, admin, remote) -> None:
     tool = await make_tool(admin, remote.url)
-    id = await accepted(admin, tool, {"q": "rain"})
+    id = await run_in_background(admin, tool, {"q": "rain"})
     assert (await look_up(admin, tool, id))["status"] == "pending"
     assert remote.seen == []
     assert await executions_of(admin, tool) == []
@@ -39,7 +39,7 @@ async def test_an_accepted_run_is_pending_and_then_done_by_a_worker(service, adm
 
 async def test_a_failed_run_is_recorded_like_any_other(service, admin) -> None:
     tool = await make_tool(admin, config={"base_url": "http://127.0.0.1:1", "endpoints": endpoint("/")})
-    id = await accepted(admin, tool)
+    id = await run_in_background(admin, tool)
     await service.runner.drain()
     assert (await look_up(admin, tool, id))["error"]["code"] == "network_error"
 
@@ -54,7 +54,7 @@ async def test_bad_input_is_refused_before_it_is_accepted(admin, people) -> None
 
 async def test_input_that_only_the_executor_can_judge_fails_the_run(service, admin, remote) -> None:
     tool = await make_tool(admin, remote.url)
-    id = await accepted(admin, tool, {"endpoint": "nowhere"})
+    id = await run_in_background(admin, tool, {"endpoint": "nowhere"})
     await service.runner.drain()
     ended = await look_up(admin, tool, id)
     assert (ended["status"], ended["error"]["code"]) == ("failed", "runtime_error")
@@ -63,7 +63,7 @@ async def test_input_that_only_the_executor_can_judge_fails_the_run(service, adm
 
 async def test_a_run_that_a_crash_cut_off_is_not_done_a_second_time(service, admin, people, remote) -> None:
     tool = await make_tool(admin, remote.url)
-    id = await accepted(admin, tool)
+    id = await run_in_background(admin, tool)
     async with people.context(admin.user.tenant_id) as ctx:
         execution = await ctx.db.get(ToolExecution, id)
         await ctx.db.update(execution, status=ExecutionStatus.running)
@@ -76,7 +76,7 @@ async def test_a_run_that_a_crash_cut_off_is_not_done_a_second_time(service, adm
 
 async def test_a_finished_run_is_left_alone_when_its_job_comes_again(service, admin, people, remote) -> None:
     tool = await make_tool(admin, remote.url)
-    id = await accepted(admin, tool)
+    id = await run_in_background(admin, tool)
     job = await only_job(people)
     await service.runner.drain()
     before = await look_up(admin, tool, id)
@@ -95,7 +95,7 @@ async def only_job(people) -> Job:
 
 async def test_a_tool_that_is_gone_is_not_run(service, admin, remote) -> None:
     tool = await make_tool(admin, remote.url)
-    await accepted(admin, tool)
+    await run_in_background(admin, tool)
     assert (await admin.delete(f"/v1/tools/{tool['id']}")).status == 204
     await service.runner.drain()
     assert remote.seen == []
@@ -109,7 +109,7 @@ async def test_a_rule_for_the_caller_lets_an_accepted_run_use_a_credential(servi
     )
     rule = {"integration_type": "role", "integration_id": "super_admin"}
     assert (await admin.post(f"/v1/credentials/{credential_id}/access", rule)).status == 201
-    id = await accepted(admin, tool)
+    id = await run_in_background(admin, tool)
     await service.runner.drain()
     assert (await look_up(admin, tool, id))["status"] == "completed"
     assert remote.last.headers["Authorization"] == "Bearer tok-0815"
@@ -127,7 +127,7 @@ async def test_an_accepted_run_does_nothing_that_its_caller_may_no_longer_do(
 ) -> None:
     tool = await make_tool(admin, remote.url)
     developer = await people.signed_in("agent_developer")
-    id = await accepted(developer, tool)
+    id = await run_in_background(developer, tool)
     path = f"/users/{developer.user.id}"
     if change == "demoted":
         answer = await admin.put(f"{path}/role", {"role": "viewer"})
@@ -150,7 +150,7 @@ async def test_an_accepted_run_uses_credentials_with_the_role_of_today(
     rule = {"integration_type": "role", "integration_id": "tenant_admin"}
     assert (await admin.post(f"/v1/credentials/{credential_id}/access", rule)).status == 201
     boss = await people.signed_in("tenant_admin")
-    id = await accepted(boss, tool)
+    id = await run_in_background(boss, tool)
     changed = await admin.put(f"/users/{boss.user.id}/role", {"role": "agent_developer"})
     assert changed.status == 200, changed
     await service.runner.drain()
@@ -160,7 +160,7 @@ async def test_an_accepted_run_uses_credentials_with_the_role_of_today(
 
 async def test_an_accepted_run_of_the_release_before_is_run(service, admin, people, remote) -> None:
     tool = await make_tool(admin, remote.url)
-    id = await accepted(admin, tool)
+    id = await run_in_background(admin, tool)
     async with people.context(admin.user.tenant_id) as ctx:
         (job,) = await ctx.system("test").all(Job, kind="tools.run_accepted")
         before = {**job.payload, "role": "super_admin"}

@@ -11,7 +11,7 @@ from aiohttp import web
 
 from retinue.kit.db.databases import direct_url
 from retinue.kit.logging import configure_logging
-from tests.canaries import everything_stored, hits
+from tests.canaries import hits, read_everything_stored
 from tests.factories.tools import endpoint, make_tool, run_tool, try_tool
 
 pytestmark = pytest.mark.either_database
@@ -47,7 +47,7 @@ class Echoing:
 
 
 @pytest.fixture
-async def echoing():
+async def echo_server():
     api = Echoing()
     runner = web.ServerRunner(web.Server(api.answer), shutdown_timeout=0.1)
     await runner.setup()
@@ -76,7 +76,7 @@ def secrets_of(auth_config: dict) -> list[str]:
     return [value for value in values if isinstance(value, str) and "4711" in value]
 
 
-async def everything_answered(admin, tool) -> bytes:
+async def read_every_answer(admin, tool) -> bytes:
     paths = ("", "/executions", "/stats")
     answers = [await admin.get(f"/v1/tools/{tool['id']}{path}") for path in paths]
     answers.append(await admin.get("/v1/tools"))
@@ -86,7 +86,7 @@ async def everything_answered(admin, tool) -> bytes:
 @pytest.mark.parametrize("name", AUTHENTICATIONS)
 @pytest.mark.parametrize("path", ["/echo", "/failing/echo", "/base64"])
 async def test_what_a_destination_echoes_is_masked_everywhere(
-    service, admin, echoing, logged, name, path
+    service, admin, echo_server, logged, name, path
 ) -> None:
     auth_config = AUTHENTICATIONS[name]
     secrets = secrets_of(auth_config)
@@ -94,21 +94,21 @@ async def test_what_a_destination_echoes_is_masked_everywhere(
         admin,
         auth_type="api_key" if name == "query" else name,
         auth_config=auth_config,
-        config={"base_url": echoing.url, "endpoints": endpoint(path, "POST")},
+        config={"base_url": echo_server.url, "endpoints": endpoint(path, "POST")},
     )
     answer = await try_tool(admin, tool, {"note": f"before {secrets[0]} after"})
     assert answer.status == 200
-    assert any(hits(seen, secrets) for seen in echoing.seen), "the secret was really sent"
+    assert any(hits(seen, secrets) for seen in echo_server.seen), "the secret was really sent"
     assert b"***" in answer.body
     assert hits(answer.body, secrets) == []
-    assert hits(await everything_answered(admin, tool), secrets) == []
+    assert hits(await read_every_answer(admin, tool), secrets) == []
     assert hits(logged.getvalue().encode(), secrets) == []
-    stored = await everything_stored(service.settings.data_dir, direct_url(service.settings))
+    stored = await read_everything_stored(service.settings.data_dir, direct_url(service.settings))
     assert hits(stored, secrets) == []
 
 
 async def test_a_crash_in_the_middle_of_a_call_logs_no_secret(
-    service, admin, logged, monkeypatch, echoing
+    service, admin, logged, monkeypatch, echo_server
 ) -> None:
     from retinue.kit.egress import Egress
 
@@ -116,7 +116,7 @@ async def test_a_crash_in_the_middle_of_a_call_logs_no_secret(
         raise RuntimeError(f"could not send {headers} to {url}")
 
     monkeypatch.setattr(Egress, "request", broken)
-    config = {"base_url": echoing.url, "endpoints": endpoint("/echo")}
+    config = {"base_url": echo_server.url, "endpoints": endpoint("/echo")}
     auth_config = AUTHENTICATIONS["bearer"]
     tool = await make_tool(admin, auth_type="bearer", auth_config=auth_config, config=config)
     ended = await run_tool(admin, tool)

@@ -1,4 +1,4 @@
-"""How tools call over HTTP: what is tried again and when, what is waited for, what is followed."""
+"""Tests of a tool's HTTP calls: retries, timeouts and redirects."""
 
 import asyncio
 from email.utils import formatdate
@@ -7,7 +7,7 @@ import pytest
 
 from retinue.tools.executors import http_call
 from tests.kit.egress_listener import listening, reply
-from tests.tools.servers.rest_api import scripted
+from tests.tools.servers.rest_api import scripted_config
 
 pytestmark = pytest.mark.either_database
 
@@ -27,7 +27,7 @@ def pauses(monkeypatch):
 @pytest.mark.parametrize("status", [429, 502, 503, 504])
 async def test_a_passing_failure_is_tried_again(tools, remote, pauses, status):
     remote.answers = [(status, {}, b""), (status, {}, b""), (200, {}, b"done")]
-    done = await tools.run("rest_api", scripted(remote, retry_count=3))
+    done = await tools.run("rest_api", scripted_config(remote, retry_count=3))
     assert (done["status"], done["attempts"], done["output"]["body"]) == ("completed", 3, "done")
     assert 0.375 <= pauses[0] <= 0.625
     assert 0.75 <= pauses[1] <= 1.25
@@ -35,14 +35,14 @@ async def test_a_passing_failure_is_tried_again(tools, remote, pauses, status):
 
 async def test_retries_end_with_the_last_answer(tools, remote, pauses):
     remote.answers = [(503, {}, b"1"), (502, {}, b"2"), (429, {}, b"3")]
-    done = await tools.run("rest_api", scripted(remote, retry_count=2))
+    done = await tools.run("rest_api", scripted_config(remote, retry_count=2))
     assert (done["status"], done["attempts"], len(pauses)) == ("failed", 3, 2)
     assert done["error"]["details"]["body"] == "3"
 
 
 async def test_nothing_is_tried_again_unless_configured(tools, remote, pauses):
     remote.answers = [(503, {}, b"")]
-    done = await tools.run("rest_api", scripted(remote))
+    done = await tools.run("rest_api", scripted_config(remote))
     assert (done["error"]["code"], done["attempts"], pauses) == ("http_error", 1, [])
 
 
@@ -59,7 +59,7 @@ async def test_nothing_is_tried_again_unless_configured(tools, remote, pauses):
 )
 async def test_only_what_may_happen_twice_is_tried_again(tools, remote, pauses, method, unsafe, attempts):
     remote.answers = [(503, {}, b""), (200, {}, b"")]
-    done = await tools.run("rest_api", scripted(remote, method, retry_count=1, retry_unsafe=unsafe))
+    done = await tools.run("rest_api", scripted_config(remote, method, retry_count=1, retry_unsafe=unsafe))
     assert (done["attempts"], len(remote.seen)) == (attempts, attempts)
 
 
@@ -92,10 +92,10 @@ async def test_retry_after_is_honoured(tools, remote, pauses, clock):
         (429, {"Retry-After-Ms": "1500"}, b""),
         (429, {"Retry-After": "Mon, 01 Jan 0001 00:00:00 +2359"}, b""),
     ]
-    first = await tools.run("rest_api", scripted(remote, retry_count=3))
+    first = await tools.run("rest_api", scripted_config(remote, retry_count=3))
     assert (first["attempts"], first["status"]) == (4, "failed")
     assert pauses == [3, 7, 0]
-    second = await tools.run("rest_api", scripted(remote, retry_count=3))
+    second = await tools.run("rest_api", scripted_config(remote, retry_count=3))
     assert second["attempts"] == 3
     assert pauses[3:] == [1.5, 0]
 
@@ -103,7 +103,7 @@ async def test_retry_after_is_honoured(tools, remote, pauses, clock):
 @pytest.mark.parametrize("wait", ["31", "1000000000", "9" * 400])
 async def test_what_asks_for_more_time_than_there_is_is_not_waited_for(tools, remote, pauses, wait):
     remote.answers = [(429, {"Retry-After": wait}, b"later")]
-    done = await tools.run("rest_api", scripted(remote, retry_count=3))
+    done = await tools.run("rest_api", scripted_config(remote, retry_count=3))
     assert (done["status"], done["error"]["code"], done["attempts"]) == ("failed", "http_error", 1)
     assert pauses == []
 
@@ -144,12 +144,12 @@ async def test_an_answer_larger_than_a_mebibyte_is_cut_off(tools):
 async def test_redirects_are_answers_unless_followed_on_request(tools, remote):
     moved = (302, {"Location": f"{remote.url}/there"}, b"")
     remote.answers = [moved]
-    assert (await tools.run("rest_api", scripted(remote)))["error"]["details"]["status_code"] == 302
+    assert (await tools.run("rest_api", scripted_config(remote)))["error"]["details"]["status_code"] == 302
     remote.answers = [moved]
-    done = await tools.run("rest_api", scripted(remote, follow_redirects=True))
+    done = await tools.run("rest_api", scripted_config(remote, follow_redirects=True))
     assert done["output"]["body"]["target"] == "/there"
     remote.answers = [(302, {"Location": f"{remote.url}/scripted"}, b"")] * 9
-    done = await tools.run("rest_api", scripted(remote, follow_redirects=True))
+    done = await tools.run("rest_api", scripted_config(remote, follow_redirects=True))
     assert (done["error"]["code"], len(remote.answers)) == ("network_error", 5)
 
 
@@ -158,7 +158,7 @@ async def test_a_redirect_to_another_host_takes_no_secret_along(tools, remote):
         remote.answers = [(307, {"Location": f"{other.url}/"}, b"")]
         done = await tools.run(
             "rest_api",
-            scripted(remote, follow_redirects=True),
+            scripted_config(remote, follow_redirects=True),
             auth_type="custom",
             auth_config={"headers": {"X-Key": "sk-4711-secret"}, "query": {"k": "sk-0815-secret"}},
         )

@@ -13,7 +13,7 @@ def template(url, **request):
     return {"kind": "http_template", "request": {"url": url, **request}}
 
 
-async def echoed(tools, config, input=None):
+async def run_and_read(tools, config, input=None):
     done = await tools.run("custom", config, input)
     assert done["status"] == "completed", done
     return done["output"]["body"]
@@ -35,7 +35,7 @@ async def test_values_fill_every_part_of_a_request(tools, remote):
         "tags": ["x", "y"],
         "name": 'Ada "Countess" {{lang}}',
     }
-    body = await echoed(tools, config, given)
+    body = await run_and_read(tools, config, given)
     assert body["method"] == "POST"
     assert body["target"] == "/teams/a%2Fb/search?lang=d%20e&page=2&tags=x&tags=y&first=x"
     assert (body["headers"]["x-trace"], body["headers"]["x-fixed"]) == ("t-7", "1")
@@ -68,16 +68,18 @@ async def test_values_fill_every_part_of_a_request(tools, remote):
 )
 async def test_what_looks_like_code_is_sent_as_it_is_written(tools, remote, text):
     given = {"name": "Ada", "x": "1", "value": text}
-    body = await echoed(tools, template(f"{remote.url}/x", method="POST", body={"text": text}), given)
+    body = await run_and_read(tools, template(f"{remote.url}/x", method="POST", body={"text": text}), given)
     assert json.loads(body["body"]) == {"text": text}
-    body = await echoed(tools, template(f"{remote.url}/x", method="POST", body={"t": "a {{value}}"}), given)
+    body = await run_and_read(
+        tools, template(f"{remote.url}/x", method="POST", body={"t": "a {{value}}"}), given
+    )
     assert json.loads(body["body"]) == {"t": f"a {text}"}
 
 
 @pytest.mark.parametrize("value", ESCAPES)
 async def test_a_value_never_leaves_its_place_in_the_url(tools, remote, value):
     config = template(f"{remote.url}/v1/{{{{id}}}}?q={{{{id}}}}")
-    target = (await echoed(tools, config, {"id": value}))["target"]
+    target = (await run_and_read(tools, config, {"id": value}))["target"]
     path, query = target.split("?")
     assert path.startswith("/v1/")
     assert path.count("/") == 2

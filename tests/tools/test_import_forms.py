@@ -65,7 +65,7 @@ async def forms() -> AsyncIterator[FormServer]:
         yield server
 
 
-async def imported(api, document, **body) -> dict[str, Any]:
+async def import_document(api, document, **body) -> dict[str, Any]:
     answer = await api.post("/v1/tools/import/openapi", {"document": document, **body})
     assert answer.status == 201, answer
     return answer.json()["data"]
@@ -76,7 +76,7 @@ def schemas(tool) -> dict[str, Any]:
 
 
 async def test_a_chat_api_takes_form_fields_and_its_token_from_the_authentication(admin, forms) -> None:
-    tool = await imported(admin, chat_api(forms.url), auth_config={"token": "xoxb-4711"})
+    tool = await import_document(admin, chat_api(forms.url), auth_config={"token": "xoxb-4711"})
     assert len(tool["endpoints"]) == 6
     assert tool["skipped"] == []
     assert schemas(tool)["chat_post"]["required"] == ["channel"]
@@ -96,7 +96,7 @@ async def test_a_chat_api_takes_form_fields_and_its_token_from_the_authenticatio
 
 
 async def test_a_file_is_sent_as_a_part_of_a_multipart_form(admin, forms) -> None:
-    tool = await imported(admin, chat_api(forms.url), operations=["files_upload"], auth_type="none")
+    tool = await import_document(admin, chat_api(forms.url), operations=["files_upload"], auth_type="none")
     document = {"filename": 'a"b\r\nX: y.csv', "content_type": "text/csv", "text": "a,b\n1,2\n"}
     await run_tool(admin, tool, {"file": document, "title": "Numbers"})
     ((name, (filename, media_type, content)), title) = forms.last["form"]
@@ -109,7 +109,7 @@ async def test_a_file_is_sent_as_a_part_of_a_multipart_form(admin, forms) -> Non
 
 
 async def test_a_payment_api_takes_nested_objects_in_brackets(admin, forms) -> None:
-    tool = await imported(admin, payment_api(forms.url), auth_config={"token": "sk-4711"})
+    tool = await import_document(admin, payment_api(forms.url), auth_config={"token": "sk-4711"})
     assert len(tool["endpoints"]) == 6
 
     lines = [{"price": "p1", "quantity": 2, "discounts": [{"coupon": "c"}]}, {"price": "p2"}]
@@ -154,7 +154,7 @@ async def test_a_payment_api_takes_nested_objects_in_brackets(admin, forms) -> N
 
 
 async def test_a_phone_api_repeats_fields_and_asks_for_its_headers(admin, forms) -> None:
-    tool = await imported(
+    tool = await import_document(
         admin, phone_api(forms.url), auth_config={"username": "AC1", "password": "secret-4711"}
     )
     assert len(tool["endpoints"]) == 4
@@ -189,7 +189,7 @@ async def test_a_phone_api_repeats_fields_and_asks_for_its_headers(admin, forms)
     ],
 )
 async def test_input_that_makes_no_form_is_refused(admin, forms, input, field) -> None:
-    tool = await imported(admin, payment_api(forms.url), auth_type="none")
+    tool = await import_document(admin, payment_api(forms.url), auth_type="none")
     if "address" in input:
         nested: Any = "x"
         for _ in range(40):
@@ -212,7 +212,7 @@ async def test_input_that_makes_no_form_is_refused(admin, forms, input, field) -
     ],
 )
 async def test_a_file_without_proper_content_is_refused(admin, forms, file, field) -> None:
-    tool = await imported(admin, payment_api(forms.url), auth_type="none")
+    tool = await import_document(admin, payment_api(forms.url), auth_type="none")
     sent = {"input": {"endpoint": "post_files", "file": file}}
     answer = await admin.post(f"/v1/tools/{tool['id']}/execute", sent)
     assert (answer.status, list(answer.details)) == (422, [field])
@@ -226,6 +226,6 @@ async def test_a_patch_is_imported_and_sent(admin, forms) -> None:
         "servers": [{"url": forms.url}],
         "paths": {"/x/{id}": {"patch": {"operationId": "change", "requestBody": body}}},
     }
-    tool = await imported(admin, document)
+    tool = await import_document(admin, document)
     await run_tool(admin, tool, {"id": "7", "a": 1})
     assert (forms.last["method"], forms.last["path"]) == ("PATCH", "/x/7")

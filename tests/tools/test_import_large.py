@@ -34,7 +34,7 @@ def document() -> Json:
     return large_api()
 
 
-async def imported(api: Api, document: object, *, dry_run: bool = True, **body: Any) -> Any:
+async def import_document(api: Api, document: object, *, dry_run: bool = True, **body: Any) -> Any:
     return await api.post(
         f"/v1/tools/import/openapi?dry_run={str(dry_run).lower()}", {"document": document, **body}
     )
@@ -47,7 +47,7 @@ async def test_three_of_1200_operations_are_imported(admin: Api, document: Json,
         sent: object = yaml.dump(large_api(examples=0), Dumper=getattr(yaml, "CSafeDumper", yaml.SafeDumper))
     else:
         sent = document if form == "object" else json.dumps(document, indent=1)
-    answer = await imported(admin, sent, operations=WANTED)
+    answer = await import_document(admin, sent, operations=WANTED)
     assert answer.status == 200, answer
     preview = answer.json()["data"]
     assert sorted(one["name"] for one in preview["endpoints"]) == sorted(NAMES)
@@ -135,26 +135,26 @@ def test_references_into_lists_and_other_operations_are_kept() -> None:
 
 
 async def test_limits_say_what_was_found_and_count_what_was_chosen(admin: Api, document: Json) -> None:
-    all_of_them = await imported(admin, document)
+    all_of_them = await import_document(admin, document)
     assert (all_of_them.status, all_of_them.code) == (422, "validation_error")
     assert all_of_them.details == {
         "document": "has 1200 operations, and a tool at most 1000; "
         "name the ones that you need in `operations`"
     }
-    unknown = await imported(admin, document, operations=["things/0-get", "nothing"])
+    unknown = await import_document(admin, document, operations=["things/0-get", "nothing"])
     assert unknown.details == {"operations.1": "is not in the document"}
-    too_large = await imported(admin, "x" * 17 * 1024**2)
+    too_large = await import_document(admin, "x" * 17 * 1024**2)
     assert too_large.details == {"document": "has 17.0 MiB, and at most 16 MiB are read"}
     many = [f"things/{number}-post" for number in range(240)]
-    large = await imported(admin, document, operations=many)
+    large = await import_document(admin, document, operations=many)
     assert large.status == 200, large
-    assert (await imported(admin, 7)).details == {"document": "must be an object or a text"}
+    assert (await import_document(admin, 7)).details == {"document": "must be an object or a text"}
 
 
 async def test_others_are_answered_while_a_large_document_is_read(admin: Api, document: Json) -> None:
     """The text is decoded in another process, so the event loop is never held for long."""
     body = json.dumps(document, indent=1)
-    importing = asyncio.create_task(imported(admin, body, operations=WANTED))
+    importing = asyncio.create_task(import_document(admin, body, operations=WANTED))
     answered = 0
     while not importing.done():
         assert (await admin.get("/health")).status == 200
@@ -170,7 +170,7 @@ async def test_a_functions_description_does_not_repeat_the_documents(admin: Api,
         assert isinstance(provider, ProviderServer)
         await add_key_for(admin, provider, models=["test-model"])
         agent = await make_agent(admin, primary_model="openai_compatible/test-model", status="published")
-        made = await imported(admin, document, operations=WANTED, dry_run=False)
+        made = await import_document(admin, document, operations=WANTED, dry_run=False)
         assert made.status == 201, made
         await attach_tool(admin, agent, made.json()["data"])
         provider.says("Hello.")
@@ -184,7 +184,7 @@ async def test_a_functions_description_does_not_repeat_the_documents(admin: Api,
 async def test_three_operations_of_github_are_imported(admin: Api, tmp_path: Path) -> None:
     text = _github(tmp_path)
     wanted = ["issues/create", "issues/list-for-repo", "repos/get"]
-    answer = await imported(admin, text, operations=wanted)
+    answer = await import_document(admin, text, operations=wanted)
     assert answer.status == 200, answer
     names = {one["name"] for one in answer.json()["data"]["endpoints"]}
     assert names == {"issues_create", "issues_list_for_repo", "repos_get"}

@@ -55,13 +55,13 @@ def pets(url: str | None) -> dict:
     return {**PETS, "servers": [{"url": url}]} if url else PETS
 
 
-async def imported(api, status=201, *, dry_run=False, **body):
+async def import_document(api, status=201, *, dry_run=False, **body):
     answer = await api.post(f"/v1/tools/import/openapi?dry_run={str(dry_run).lower()}", body)
     assert answer.status == status, answer
     return answer.json()["data"] if status < 300 else answer.details
 
 
-async def stored_tools(people, api) -> int:
+async def count_tools(people, api) -> int:
     async with people.context(api.user.tenant_id) as ctx:
         return await ctx.db.count(Tool)
 
@@ -78,7 +78,7 @@ async def test_a_document_becomes_one_tool_with_an_endpoint_for_each_operation(
         "yaml": as_yaml,
         "large_yaml": "#" * 600_000 + "\n" + as_yaml,
     }[written]
-    tool = await imported(admin, document=shown, auth_config={"api_key_value": "pets-4711"})
+    tool = await import_document(admin, document=shown, auth_config={"api_key_value": "pets-4711"})
     assert (tool["name"], tool["slug"], tool["description"]) == ("Pet Store", "pet-store", "Sells pets.")
     assert (tool["tool_type"], tool["category"], tool["auth_type"]) == ("rest_api", "custom", "api_key")
     assert {endpoint["name"] for endpoint in tool["endpoints"]} == {"get_pet", "add_pet"}
@@ -93,7 +93,7 @@ async def test_a_document_becomes_one_tool_with_an_endpoint_for_each_operation(
 
 
 async def test_a_dry_run_shows_the_tool_and_stores_nothing(admin, people) -> None:
-    shown = await imported(
+    shown = await import_document(
         admin,
         200,
         dry_run=True,
@@ -106,23 +106,23 @@ async def test_a_dry_run_shows_the_tool_and_stores_nothing(admin, people) -> Non
     assert shown["config"]["endpoints"]["get_pet"]["path"] == "/pets/{petId}"
     assert len(shown["endpoints"]) == 2
     assert "pets-4711" not in json.dumps(shown)
-    assert await stored_tools(people, admin) == 0
+    assert await count_tools(people, admin) == 0
 
 
 async def test_operations_are_chosen_by_the_name_of_the_endpoint_or_of_the_document(admin) -> None:
     document = pets("https://pets.example.com")
-    tool = await imported(
+    tool = await import_document(
         admin, document=document, operations=["addPet", "add_pet"], name="Adder", category="crm"
     )
     assert [endpoint["name"] for endpoint in tool["endpoints"]] == ["add_pet"]
     assert (tool["name"], tool["category"]) == ("Adder", "crm")
     assert tool["input_schema"]["required"] == ["name"]
-    refused = await imported(admin, 422, document=document, operations=["addPet", "sellPet"])
+    refused = await import_document(admin, 422, document=document, operations=["addPet", "sellPet"])
     assert list(refused) == ["operations.1"]
 
 
 async def test_what_the_caller_says_counts_more_than_the_document(admin, remote) -> None:
-    tool = await imported(
+    tool = await import_document(
         admin,
         document=pets("https://pets.example.com"),
         base_url=f"{remote.url}/v2",
@@ -156,14 +156,14 @@ async def test_what_the_caller_says_counts_more_than_the_document(admin, remote)
     ],
 )
 async def test_what_cannot_be_imported_is_refused_under_its_field(admin, people, body, field) -> None:
-    assert list(await imported(admin, 422, **body)) == [field]
-    assert await stored_tools(people, admin) == 0
+    assert list(await import_document(admin, 422, **body)) == [field]
+    assert await count_tools(people, admin) == 0
 
 
 async def test_a_document_may_be_larger_than_other_bodies(admin) -> None:
     document = pets("https://pets.example.com")
     document["x-notes"] = "n" * 2_000_000
-    await imported(admin, 200, dry_run=True, document=json.dumps(document))
+    await import_document(admin, 200, dry_run=True, document=json.dumps(document))
 
 
 async def test_names_that_the_import_writes_are_no_mistake_of_the_caller(admin, monkeypatch) -> None:

@@ -7,7 +7,7 @@ from retinue.tools.models import Tool
 from tests.factories.happenings import audits, events
 from tests.factories.notifications import titles_of
 from tests.factories.tools import change_tool, run_tool, try_tool
-from tests.tools.servers.mcp_process import CLOSE, FIND, TEXT, listed, mcp_process
+from tests.tools.servers.mcp_process import CLOSE, FIND, TEXT, listed_tool, mcp_process
 
 KEY = "open-sesame-4711"
 
@@ -24,7 +24,7 @@ def mcp(process):
     return process
 
 
-async def imported(api, url, status=201, *, dry_run=False, **body):
+async def import_server(api, url, status=201, *, dry_run=False, **body):
     path = f"/v1/tools/import/mcp?dry_run={str(dry_run).lower()}"
     answer = await api.post(path, {"server_url": url, **body})
     assert answer.status == status, answer
@@ -35,20 +35,20 @@ async def config_of(api, tool):
     return (await api.get(f"/v1/tools/{tool['id']}")).json()["data"]["config"]
 
 
-async def refreshed(api, tool, status=200, **body):
+async def refresh_tool(api, tool, status=200, **body):
     answer = await api.post(f"/v1/tools/{tool['id']}/refresh", body)
     assert answer.status == status, answer
     return answer.json()["data"] if status == 200 else answer
 
 
-async def stored_tools(people, api) -> int:
+async def count_tools(people, api) -> int:
     async with people.context(api.user.tenant_id) as ctx:
         return await ctx.db.count(Tool)
 
 
 @pytest.mark.parametrize(("way", "version"), [("changing", "2026-07-28"), ("old-changing", "2025-11-25")])
 async def test_a_server_becomes_one_tool_with_a_function_for_each_of_its_tools(admin, mcp, way, version):
-    tool = await imported(admin, mcp.url(way))
+    tool = await import_server(admin, mcp.url(way))
     assert (tool["name"], tool["slug"], tool["tool_type"]) == (
         "Changing Workshop",
         "changing-workshop",
@@ -78,10 +78,10 @@ async def test_a_server_becomes_one_tool_with_a_function_for_each_of_its_tools(a
 
 
 async def test_a_dry_run_shows_the_tool_and_stores_nothing(admin, people, mcp):
-    shown = await imported(admin, mcp.url(), 200, dry_run=True, name="Issues", category="crm")
+    shown = await import_server(admin, mcp.url(), 200, dry_run=True, name="Issues", category="crm")
     assert (shown["name"], shown["slug"], shown["category"]) == ("Issues", "issues", "crm")
     assert shown["functions"] == list(shown["config"]["functions"]) == ["find-issue", "close_issue"]
-    assert await stored_tools(people, admin) == 0
+    assert await count_tools(people, admin) == 0
 
 
 async def test_a_repeated_request_imports_the_server_once(admin, people, mcp):
@@ -90,35 +90,35 @@ async def test_a_repeated_request_imports_the_server_once(admin, people, mcp):
     second = await admin.post("/v1/tools/import/mcp", body, headers=headers)
     assert (first.status, second.status) == (201, 201), (first, second)
     assert first.json()["data"]["id"] == second.json()["data"]["id"]
-    assert await stored_tools(people, admin) == 1
+    assert await count_tools(people, admin) == 1
 
 
 async def test_chosen_functions_are_imported_and_the_others_are_no_difference(admin, mcp):
-    tool = await imported(admin, mcp.url(), tools=["find-issue"])
+    tool = await import_server(admin, mcp.url(), tools=["find-issue"])
     assert tool["functions"] == ["find-issue"]
-    assert (await refreshed(admin, tool))["status"] == "unchanged"
+    assert (await refresh_tool(admin, tool))["status"] == "unchanged"
     # The only function need not be named.
     done = await run_tool(admin, tool, {"arguments": {"text": "x"}})
     assert done["output"]["called"] == "find-issue"
-    refused = await imported(admin, mcp.url(), 422, tools=["find-issue", "sell"])
+    refused = await import_server(admin, mcp.url(), 422, tools=["find-issue", "sell"])
     assert refused.details == {"tools.1": "is not a tool of the server"}
 
 
 async def test_what_cannot_be_offered_is_skipped_with_the_reason(admin, mcp):
     mcp.has_tools(
         FIND,
-        listed("remote", {"type": "object", "properties": {"a": {"$ref": "https://x.example/s"}}}),
-        listed("pattern", {"type": "object", "properties": {"a": {"pattern": "(?=a)b"}}}),
-        listed("twice", title="first"),
-        listed("twice", title="second"),
+        listed_tool("remote", {"type": "object", "properties": {"a": {"$ref": "https://x.example/s"}}}),
+        listed_tool("pattern", {"type": "object", "properties": {"a": {"pattern": "(?=a)b"}}}),
+        listed_tool("twice", title="first"),
+        listed_tool("twice", title="second"),
     )
-    tool = await imported(admin, mcp.url())
+    tool = await import_server(admin, mcp.url())
     assert tool["functions"] == ["find-issue", "twice"]
     skipped = {part["what"]: part["why"] for part in tool["skipped"]}
     assert set(skipped) == {"remote", "pattern", "twice"}
     assert skipped["twice"] == "another function has the same name"
     assert skipped["remote"].startswith("its input schema ")
-    assert (await refreshed(admin, tool))["status"] == "unchanged"
+    assert (await refresh_tool(admin, tool))["status"] == "unchanged"
 
 
 @pytest.mark.parametrize(
@@ -132,31 +132,31 @@ async def test_what_cannot_be_offered_is_skipped_with_the_reason(admin, mcp):
     ],
 )
 async def test_input_that_was_not_agreed_to_is_refused(admin, mcp, input, field):
-    tool = await imported(admin, mcp.url())
+    tool = await import_server(admin, mcp.url())
     answer = await try_tool(admin, tool, input)
     assert (answer.status, list(answer.details)) == (422, [field])
 
 
 async def test_a_server_that_wants_a_key_is_imported_with_it(admin, mcp):
-    refused = await imported(admin, mcp.url("locked"), 502)
+    refused = await import_server(admin, mcp.url("locked"), 502)
     assert (refused.code, refused.details) == ("mcp_failed", {"kind": "auth_error"})
     assert "Set auth_type and auth_config" in refused.json()["error"]["message"]
-    tool = await imported(
+    tool = await import_server(
         admin, mcp.url("locked"), auth_type="api_key", auth_config={"api_key_value": KEY}, tools=["echo"]
     )
     done = await run_tool(admin, tool, {"arguments": {"text": KEY}})
     assert done["output"] == {"result": "***"}
     await change_tool(admin, tool, auth_config={"api_key_value": "wrong-4711"})
-    assert (await refreshed(admin, tool, 502)).details == {"kind": "auth_error"}
+    assert (await refresh_tool(admin, tool, 502)).details == {"kind": "auth_error"}
 
 
 async def test_a_credential_of_the_vault_lists_the_server(admin, people, tools, mcp):
     credential_id = await tools.credential("api_key", {"api_key": KEY})
-    tool = await imported(
+    tool = await import_server(
         admin, mcp.url("locked"), auth_type="api_key", auth_config={"credential_id": credential_id}
     )
     assert tool["credential_id"] == credential_id
-    assert (await refreshed(admin, tool))["status"] == "unchanged"
+    assert (await refresh_tool(admin, tool))["status"] == "unchanged"
     uses = await audits(people, "system.credential.used")
     assert {"tool_id": tool["id"]} in [use.metadata["via"] for use in uses]
 
@@ -171,26 +171,28 @@ async def test_a_credential_of_the_vault_lists_the_server(admin, people, tools, 
     ],
 )
 async def test_a_server_that_cannot_be_listed_is_not_imported(admin, people, url, status, code):
-    refused = await imported(admin, url, status)
+    refused = await import_server(admin, url, status)
     assert refused.code == code
-    assert await stored_tools(people, admin) == 0
+    assert await count_tools(people, admin) == 0
 
 
 async def test_a_server_without_tools_and_something_else_than_a_server_are_refused(admin, mcp, remote):
     mcp.has_tools()
-    refused = await imported(admin, mcp.url(), 422)
+    refused = await import_server(admin, mcp.url(), 422)
     assert list(refused.details) == ["server_url"]
-    refused = await imported(admin, remote.url, 502)
+    refused = await import_server(admin, remote.url, 502)
     assert refused.details == {"kind": "protocol_error"}
 
 
 async def test_a_difference_is_held_until_somebody_agrees(admin, people, service, mcp):
-    tool = await imported(admin, mcp.url())
+    tool = await import_server(admin, mcp.url())
     agreed = await config_of(admin, tool)
     wider = {**TEXT, "properties": {**TEXT["properties"], "limit": {"type": "integer"}}}
-    mcp.has_tools(listed("find-issue", wider, title="Find", description="Now sends mail."), listed("new"))
+    mcp.has_tools(
+        listed_tool("find-issue", wider, title="Find", description="Now sends mail."), listed_tool("new")
+    )
 
-    held = await refreshed(admin, tool)
+    held = await refresh_tool(admin, tool)
     assert held["status"] == "held"
     assert (held["diff"]["added"], held["diff"]["removed"]) == (["new"], ["close_issue"])
     assert held["diff"]["changed"] == [
@@ -208,13 +210,13 @@ async def test_a_difference_is_held_until_somebody_agrees(admin, people, service
 
     # What was shown is accepted, even if the server has changed again.
     mcp.has_tools(FIND)
-    accepted = await refreshed(admin, tool, accept=True)
+    accepted = await refresh_tool(admin, tool, accept=True)
     assert (accepted["status"], accepted["diff"]) == ("accepted", held["diff"])
     config = await config_of(admin, tool)
     assert set(config["functions"]) == {"find-issue", "new"}
     assert config["functions"]["find-issue"]["description"] == "Now sends mail."
     assert config["digest"] != agreed["digest"]
-    assert (await refreshed(admin, tool))["status"] == "held"
+    assert (await refresh_tool(admin, tool))["status"] == "held"
 
     drifted = await events(people, ToolDrifted.__event__.name)
     assert [event.data["added"] for event in drifted] == [["new"], []]
@@ -224,12 +226,12 @@ async def test_a_difference_is_held_until_somebody_agrees(admin, people, service
 
 
 async def test_single_functions_are_accepted_and_the_others_stay_held(admin, mcp):
-    tool = await imported(admin, mcp.url())
-    mcp.has_tools(listed("a"), listed("b", annotations={"destructiveHint": True}), FIND)
-    await refreshed(admin, tool)
-    refused = await refreshed(admin, tool, 422, accept=["b", "find-issue"])
+    tool = await import_server(admin, mcp.url())
+    mcp.has_tools(listed_tool("a"), listed_tool("b", annotations={"destructiveHint": True}), FIND)
+    await refresh_tool(admin, tool)
+    refused = await refresh_tool(admin, tool, 422, accept=["b", "find-issue"])
     assert refused.details == {"accept.1": "is not among the differences"}
-    rest = await refreshed(admin, tool, accept=["b"])
+    rest = await refresh_tool(admin, tool, accept=["b"])
     assert (rest["status"], rest["diff"]["added"], rest["diff"]["removed"]) == (
         "held",
         ["a"],
@@ -238,20 +240,20 @@ async def test_single_functions_are_accepted_and_the_others_stay_held(admin, mcp
     functions = (await config_of(admin, tool))["functions"]
     assert functions["b"]["requires_approval"] is True
     assert "a" not in functions
-    assert (await refreshed(admin, tool, accept=["a", "close_issue"]))["status"] == "accepted"
+    assert (await refresh_tool(admin, tool, accept=["a", "close_issue"]))["status"] == "accepted"
     assert set((await config_of(admin, tool))["functions"]) == {"find-issue", "b", "a"}
-    assert (await refreshed(admin, tool, accept=True))["status"] == "unchanged"
+    assert (await refresh_tool(admin, tool, accept=True))["status"] == "unchanged"
 
 
 async def test_an_approval_that_somebody_requires_survives_a_refresh(admin, mcp):
-    tool = await imported(admin, mcp.url())
+    tool = await import_server(admin, mcp.url())
     changes = {"functions": {"find-issue": {"requires_approval": True}, "close_issue": None}}
     changed = await change_tool(admin, tool, config=changes)
     assert changed["config"]["functions"]["find-issue"]["title"] == "Find"
     assert changed["config"]["ignored_functions"] == ["close_issue"]
-    assert (await refreshed(admin, tool))["status"] == "unchanged"
-    mcp.has_tools(listed("find-issue", description="Other."), CLOSE)
-    await refreshed(admin, tool, accept=True)
+    assert (await refresh_tool(admin, tool))["status"] == "unchanged"
+    mcp.has_tools(listed_tool("find-issue", description="Other."), CLOSE)
+    await refresh_tool(admin, tool, accept=True)
     functions = (await config_of(admin, tool))["functions"]
     assert functions["find-issue"]["requires_approval"] is True
     assert functions["find-issue"]["description"] == "Other."
@@ -260,8 +262,8 @@ async def test_an_approval_that_somebody_requires_survives_a_refresh(admin, mcp)
 async def test_every_night_servers_are_listed_and_each_difference_is_told_once(
     admin, people, service, clock, mcp
 ):
-    tool = await imported(admin, mcp.url())
-    await imported(admin, mcp.url("json"), name="Unchanged", tools=["echo"])
+    tool = await import_server(admin, mcp.url())
+    await import_server(admin, mcp.url("json"), name="Unchanged", tools=["echo"])
     mcp.has_tools(FIND)
     for _ in range(2):
         clock.advance(24 * 3600 + 1)
@@ -272,7 +274,7 @@ async def test_every_night_servers_are_listed_and_each_difference_is_told_once(
 
 
 async def test_a_server_that_says_its_tools_have_changed_is_listed_again(admin, people, service, mcp):
-    tool = await imported(admin, mcp.url("old-sse"))
+    tool = await import_server(admin, mcp.url("old-sse"))
     assert "learned" not in tool["functions"]
     done = await run_tool(admin, tool, {"function": "learn"})
     assert done["status"] == "completed", done
@@ -285,6 +287,6 @@ async def test_a_server_that_says_its_tools_have_changed_is_listed_again(admin, 
 
 async def test_only_imported_servers_can_be_refreshed(admin, tools, mcp):
     single = await tools.make("custom", {"kind": "mcp", "server_url": mcp.url("json"), "tool_name": "echo"})
-    assert (await refreshed(admin, single, 409)).code == "tool_not_refreshable"
+    assert (await refresh_tool(admin, single, 409)).code == "tool_not_refreshable"
     rest = await tools.make("rest_api", {"base_url": mcp.origin})
-    assert (await refreshed(admin, rest, 409)).code == "tool_not_refreshable"
+    assert (await refresh_tool(admin, rest, 409)).code == "tool_not_refreshable"

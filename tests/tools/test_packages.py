@@ -16,7 +16,7 @@ CODE = {"runtime": "python", "code": "def main(input): return 1"}
 
 @pytest.fixture
 def shelf(tmp_path, monkeypatch) -> Path:
-    """Where pip finds the packages of these tests, and nothing else."""
+    """The only folder in which pip finds packages."""
     folder = tmp_path / "shelf"
     folder.mkdir()
     for version in ("1.0", "2.0"):
@@ -45,7 +45,7 @@ async def make_function(api, packages, **more):
     return await make_tool(api, tool_type="function", config={**CODE, "packages": packages, **more})
 
 
-async def shown(api, tool):
+async def read_tool(api, tool):
     return (await api.get(f"/v1/tools/{tool['id']}")).json()["data"]
 
 
@@ -63,7 +63,7 @@ async def test_packages_are_resolved_and_pinned_after_saving(service, admin, peo
     ended = await run_tool(admin, tool)
     assert (ended["status"], ended["error"]["code"]) == ("failed", "packages_unavailable")
     await service.runner.drain()
-    found = await shown(admin, tool)
+    found = await read_tool(admin, tool)
     assert (found["packages_status"], found["pinned_packages"]) == ("ready", ["greeting==1.0"])
     folder = await folder_of(people, admin, tool)
     assert (folder / "greeting" / "__init__.py").read_text() == "version = '1.0'\n"
@@ -79,7 +79,7 @@ async def test_other_packages_are_resolved_anew_and_the_old_ones_go(service, adm
     changed = await change_tool(admin, tool, config={"packages": ["greeting"]})
     assert (changed["packages_status"], changed["pinned_packages"]) == ("resolving", [])
     await service.runner.drain()
-    assert (await shown(admin, tool))["pinned_packages"] == ["greeting==2.0"]
+    assert (await read_tool(admin, tool))["pinned_packages"] == ["greeting==2.0"]
     after = await folder_of(people, admin, tool)
     assert [folder.name for folder in after.parent.iterdir()] == [after.name]
     assert before != after
@@ -92,7 +92,7 @@ async def test_other_packages_are_resolved_anew_and_the_old_ones_go(service, adm
 async def test_packages_that_do_not_exist_fail_with_a_reason_until_saved_again(service, admin, shelf) -> None:
     tool = await make_function(admin, ["absent"])
     await service.runner.drain()
-    failed = await shown(admin, tool)
+    failed = await read_tool(admin, tool)
     assert failed["packages_status"] == "failed"
     assert "absent" in failed["packages_error"]
     assert str(shelf) not in failed["packages_error"]
@@ -104,7 +104,7 @@ async def test_packages_that_do_not_exist_fail_with_a_reason_until_saved_again(s
     _wheel(shelf, "absent", "3.0")
     assert (await change_tool(admin, tool, config={}))["packages_status"] == "resolving"
     await service.runner.drain()
-    ready = await shown(admin, tool)
+    ready = await read_tool(admin, tool)
     assert (ready["packages_status"], ready["packages_error"]) == ("ready", None)
 
 

@@ -10,7 +10,7 @@ from tests.kit.egress_listener import listening
 pytestmark = pytest.mark.either_database
 
 
-def nested(depth: int) -> dict:
+def nested_schema(depth: int) -> dict:
     schema: dict = {"type": "string"}
     for _ in range(depth):
         schema = {"properties": {"x": schema}}
@@ -29,7 +29,7 @@ def nested(depth: int) -> dict:
         {"$ref": "http://127.0.0.1:9/schema.json"},
         {"$ref": "file:///etc/passwd"},
         {"properties": {"x": {"allOf": [{"$ref": "https://example.com/x"}]}}},
-        nested(20),
+        nested_schema(20),
         {"enum": ["x" * 70_000]},
     ],
 )

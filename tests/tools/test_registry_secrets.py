@@ -1,4 +1,4 @@
-"""T1: a secret goes where it was entered for, whoever moves the tool's address afterwards."""
+"""T1: a secret is sent only to the address it was entered for, also if somebody changes the address."""
 
 import pytest
 
@@ -34,7 +34,7 @@ async def developer(people):
 
 @pytest.fixture
 async def evil():
-    """Where a secret must not arrive."""
+    """The address of an attacker, where no secret may arrive."""
     async with listening() as listener:
         yield listener
 

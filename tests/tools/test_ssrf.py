@@ -50,14 +50,14 @@ def tool(tool_type, config, auth_type="none", auth_config=None):
     )
 
 
-async def outcome(ctx, made, input=None, override=None):
-    """The code of the error a run ended with, or nothing."""
+async def error_of_run(ctx, made, input=None, override=None):
+    """Run a tool; return the code of its error, if any."""
     finished = await execute(ctx, made, input or {}, override=override)
     return finished.error.code if finished.error else ""
 
 
-async def tried(ctx, type, secrets, metadata=None):
-    """The code of the error the test of a credential ended with, or nothing."""
+async def error_of_test(ctx, type, secrets, metadata=None):
+    """Test a credential; return the code of its error, if any."""
     metadata = metadata or {}
     credential = Credential(
         name="Outgoing",
@@ -75,38 +75,38 @@ async def tried(ctx, type, secrets, metadata=None):
 
 
 async def rest_api_tool(ctx, url):
-    return await outcome(ctx, tool("rest_api", {"base_url": url, "endpoints": ENDPOINTS}), {"id": 1})
+    return await error_of_run(ctx, tool("rest_api", {"base_url": url, "endpoints": ENDPOINTS}), {"id": 1})
 
 
 async def overridden_tool(ctx, url):
     made = tool("rest_api", {"base_url": "https://api.example", "endpoints": ENDPOINTS})
-    return await outcome(ctx, made, {"id": 1}, override={"base_url": url})
+    return await error_of_run(ctx, made, {"id": 1}, override={"base_url": url})
 
 
 async def webhook_tool(ctx, url):
-    return await outcome(ctx, tool("webhook", {"url": url, "method": "GET"}))
+    return await error_of_run(ctx, tool("webhook", {"url": url, "method": "GET"}))
 
 
 async def template_tool(ctx, url):
-    return await outcome(ctx, tool("custom", {"kind": "http_template", "request": {"url": url}}))
+    return await error_of_run(ctx, tool("custom", {"kind": "http_template", "request": {"url": url}}))
 
 
 async def mcp_tool(ctx, url):
-    return await outcome(ctx, tool("custom", {"kind": "mcp", "server_url": url, "tool_name": "x"}))
+    return await error_of_run(ctx, tool("custom", {"kind": "mcp", "server_url": url, "tool_name": "x"}))
 
 
 async def oauth_tool(ctx, url):
     config = {"url": "https://api.example/"}
     client = {"token_url": url, "client_id": "c", "client_secret": SECRET}
-    return await outcome(ctx, tool("webhook", config, "oauth2", client))
+    return await error_of_run(ctx, tool("webhook", config, "oauth2", client))
 
 
 async def credential_url(ctx, url):
-    return await tried(ctx, "bearer_token", {"token": SECRET}, {"test_url": url})
+    return await error_of_test(ctx, "bearer_token", {"token": SECRET}, {"test_url": url})
 
 
 async def credential_token_url(ctx, url):
-    return await tried(ctx, "oauth2", {"client_id": "c", "client_secret": SECRET, "token_url": url})
+    return await error_of_test(ctx, "oauth2", {"client_id": "c", "client_secret": SECRET, "token_url": url})
 
 
 async def provider_key(ctx, url):
@@ -131,11 +131,11 @@ async def provider_key(ctx, url):
 
 
 async def postgresql_tool(ctx, host, port):
-    return await outcome(ctx, database_tool("postgresql", host, port), {"query": "SELECT 1"})
+    return await error_of_run(ctx, database_tool("postgresql", host, port), {"query": "SELECT 1"})
 
 
 async def mysql_tool(ctx, host, port):
-    return await outcome(ctx, database_tool("mysql", host, port), {"query": "SELECT 1"})
+    return await error_of_run(ctx, database_tool("mysql", host, port), {"query": "SELECT 1"})
 
 
 def database_tool(db_type, host, port):
@@ -144,15 +144,17 @@ def database_tool(db_type, host, port):
 
 
 async def database_login(ctx, host, port):
-    return await tried(ctx, "database", {"host": host, "port": port, "username": "u", "password": SECRET})
+    return await error_of_test(
+        ctx, "database", {"host": host, "port": port, "username": "u", "password": SECRET}
+    )
 
 
 async def ssh_login(ctx, host, port):
-    return await tried(ctx, "ssh", {"host": host, "port": port, "username": "u", "password": SECRET})
+    return await error_of_test(ctx, "ssh", {"host": host, "port": port, "username": "u", "password": SECRET})
 
 
 async def smtp_login(ctx, host, port):
-    return await tried(ctx, "smtp", {"host": host, "port": port, "username": "u", "password": SECRET})
+    return await error_of_test(ctx, "smtp", {"host": host, "port": port, "username": "u", "password": SECRET})
 
 
 BY_URL = [
@@ -223,7 +225,7 @@ async def test_no_parameter_leads_inside(public, canary):
     async with rest_api("127.0.0.2") as remote:
         made = tool("rest_api", {"base_url": remote.url, "endpoints": ENDPOINTS, "follow_redirects": True})
         for url in urls(canary.port):
-            assert await outcome(ctx, made, {"path_params": {"id": url}, "query": {"next": url}}) == ""
+            assert await error_of_run(ctx, made, {"path_params": {"id": url}, "query": {"next": url}}) == ""
         assert {seen.headers["Host"] for seen in remote.seen} == {remote.url.removeprefix("http://")}
         assert all(seen.target.startswith("/x/") for seen in remote.seen)
     assert canary.connections == 0
@@ -246,7 +248,7 @@ async def test_no_redirect_leads_inside(public, canary, status):
         targets = [url for url in urls(canary.port) if url.isascii() and url.isprintable()]
         for target in targets:
             remote.answers = [(status, {"Location": target}, b"")]
-            code = await outcome(ctx, next(followers))
+            code = await error_of_run(ctx, next(followers))
             assert code in {"ssrf_blocked", ""}, target
     assert canary.connections == 0
 

@@ -1,4 +1,4 @@
-"""What a tool's executions add up to."""
+"""Tests of the statistics of a tool's executions."""
 
 import math
 import random

@@ -4,13 +4,13 @@ import base64
 
 import pytest
 
-from tests.tools.authentication import KEY, basic, hook, sent
+from tests.tools.authentication import KEY, basic, hook, run_and_capture
 from tests.tools.servers.rest_api import CLIENT_ID, CLIENT_SECRET
 
 pytestmark = pytest.mark.either_database
 
 
-def attached(credential, **options):
+def credential_config(credential, **options):
     return {"credential_id": credential, **options}
 
 
@@ -55,7 +55,10 @@ async def test_each_type_of_credential_lets_a_tool_in(
     tools, remote, type, secrets, auth_type, options, headers, target
 ):
     credential = await tools.credential(type, secrets)
-    assert await sent(tools, remote, auth_type, attached(credential, **options)) == (headers, target)
+    assert await run_and_capture(tools, remote, auth_type, credential_config(credential, **options)) == (
+        headers,
+        target,
+    )
 
 
 @pytest.mark.parametrize(
@@ -69,14 +72,18 @@ async def test_each_type_of_credential_lets_a_tool_in(
 )
 async def test_a_credential_that_cannot_let_a_call_in_fails_the_run(tools, remote, type, secrets):
     credential = await tools.credential(type, secrets)
-    done = await tools.run("webhook", hook(remote), auth_type="custom", auth_config=attached(credential))
+    done = await tools.run(
+        "webhook", hook(remote), auth_type="custom", auth_config=credential_config(credential)
+    )
     assert (done["status"], remote.seen) == ("failed", [])
     assert done["error"]["code"] in {"auth_error", "destination_changed"}
 
 
 async def test_what_a_credential_holds_does_not_come_back(tools, remote):
     credential = await tools.credential("basic_auth", {"username": "ada", "password": KEY})
-    done = await tools.run("webhook", hook(remote), auth_type="basic", auth_config=attached(credential))
+    done = await tools.run(
+        "webhook", hook(remote), auth_type="basic", auth_config=credential_config(credential)
+    )
     shown = str(done)
     assert done["output"]["body"]["headers"]["authorization"] == "Basic ***"
     assert KEY not in shown
@@ -85,7 +92,9 @@ async def test_what_a_credential_holds_does_not_come_back(tools, remote):
 
 async def test_an_access_rule_for_another_keeps_a_tool_out(tools, admin, remote):
     credential = await tools.credential("bearer_token", {"token": KEY})
-    tool = await tools.make("webhook", hook(remote), auth_type="bearer", auth_config=attached(credential))
+    tool = await tools.make(
+        "webhook", hook(remote), auth_type="bearer", auth_config=credential_config(credential)
+    )
     assert (await tools.execute(tool))["status"] == "completed"
     rules = f"/v1/credentials/{credential}/access"
     other = {"integration_type": "tool", "integration_id": "tool_other"}
@@ -99,7 +108,9 @@ async def test_an_access_rule_for_another_keeps_a_tool_out(tools, admin, remote)
 
 async def test_a_credential_that_has_expired_is_not_used(tools, remote, clock):
     credential = await tools.credential("bearer_token", {"token": KEY}, expires_at=clock.ahead(60))
-    tool = await tools.make("webhook", hook(remote), auth_type="bearer", auth_config=attached(credential))
+    tool = await tools.make(
+        "webhook", hook(remote), auth_type="bearer", auth_config=credential_config(credential)
+    )
     clock.advance(61)
     done = await tools.execute(tool)
     assert (done["status"], done["error"]["code"], remote.seen) == ("failed", "auth_error", [])
@@ -109,7 +120,7 @@ async def test_an_oauth2_credential_gets_its_token_from_the_vault(tools, remote)
     secrets = {"client_id": CLIENT_ID, "client_secret": CLIENT_SECRET, "token_url": f"{remote.url}/token"}
     credential = await tools.credential("oauth2", secrets)
     config = {"base_url": remote.url, "endpoints": {"only": {"path": "/secured"}}}
-    tool = await tools.make("rest_api", config, auth_type="oauth2", auth_config=attached(credential))
+    tool = await tools.make("rest_api", config, auth_type="oauth2", auth_config=credential_config(credential))
     for _ in range(2):
         done = await tools.execute(tool)
         assert done["output"]["body"] == {"ok": True, "given": "***"}, done
@@ -120,7 +131,7 @@ async def test_a_token_of_the_vault_that_is_refused_is_renewed_once(tools, remot
     secrets = {"client_id": CLIENT_ID, "client_secret": CLIENT_SECRET, "token_url": f"{remote.url}/token"}
     credential = await tools.credential("oauth2", secrets)
     config = {"base_url": remote.url, "endpoints": {"only": {"path": "/secured"}}}
-    tool = await tools.make("rest_api", config, auth_type="oauth2", auth_config=attached(credential))
+    tool = await tools.make("rest_api", config, auth_type="oauth2", auth_config=credential_config(credential))
     await tools.execute(tool)
     remote.revoke_tokens()
     done = await tools.execute(tool)
@@ -130,6 +141,6 @@ async def test_a_token_of_the_vault_that_is_refused_is_renewed_once(tools, remot
 async def test_a_static_token_that_is_refused_is_not_asked_for_again(tools, remote):
     credential = await tools.credential("oauth2", {"access_token": KEY})
     config = {"base_url": remote.url, "endpoints": {"only": {"path": "/secured"}}}
-    tool = await tools.make("rest_api", config, auth_type="oauth2", auth_config=attached(credential))
+    tool = await tools.make("rest_api", config, auth_type="oauth2", auth_config=credential_config(credential))
     done = await tools.execute(tool)
     assert (done["error"]["code"], remote.tokens_issued) == ("http_error", 0)

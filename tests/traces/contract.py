@@ -1,4 +1,4 @@
-"""What the contract tests know of traces."""
+"""Objects and calls of trace exporters for the contract tests."""
 
 from retinue.traces.models import TraceExporter
 from tests.contract.knowledge import Call, DomainContract, Scene, World

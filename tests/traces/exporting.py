@@ -28,6 +28,6 @@ async def read_exporter(api: Api, exporter: Json) -> Json:
 
 
 async def export_due(service: Service, clock: ManualClock, seconds: float = 6) -> None:
-    """As the schedule does every few seconds."""
+    """Let time pass and export the traces that are due, as the schedule does every few seconds."""
     clock.advance(seconds)
     await service.runner.drain()

@@ -1,4 +1,4 @@
-"""What work left of itself in traces."""
+"""Stored parts and spans of traces."""
 
 from retinue.kit.tracing.models import TracePart
 from retinue.kit.tracing.spans import Span

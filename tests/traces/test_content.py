@@ -1,4 +1,4 @@
-"""What exported spans of a real turn say; content only if the exporter wants it and the agent logs it."""
+"""Tests of exported spans of a real turn: content only if the exporter wants it and the agent logs it."""
 
 from collections.abc import AsyncIterator
 from typing import Any

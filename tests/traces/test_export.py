@@ -29,7 +29,7 @@ async def _schedules(service: Service) -> None:
     await service.runner.drain()
 
 
-async def waiting(people: People) -> int:
+async def count_queued(people: People) -> int:
     async with people.context() as ctx:
         return await ctx.system("test").count(QueuedTracePart)
 
@@ -77,7 +77,7 @@ async def test_spans_arrive_as_they_were_recorded(
     shown = await read_exporter(owner, exporter)
     assert (shown["status"], shown["sent_spans"], shown["dropped_spans"]) == ("healthy", 3, 0)
     assert shown["last_sent_at"] is not None
-    assert await waiting(people) == 0
+    assert await count_queued(people) == 0
 
 
 async def test_json_receivers_get_the_same(
@@ -102,7 +102,7 @@ async def test_a_receiver_that_was_down_gets_everything_once(
         await export_due(service, clock, 30)
     shown = await read_exporter(owner, exporter)
     assert (shown["status"], shown["last_error"]) == ("failing", "The receiver answered 500.")
-    assert (await waiting(people), collector.accepted) == (3, [])
+    assert (await count_queued(people), collector.accepted) == (3, [])
     collector.is_down = False
     await export_due(service, clock, 130)
     assert [name for name in collector.names if name.startswith("invoke_agent")] == [
@@ -110,7 +110,7 @@ async def test_a_receiver_that_was_down_gets_everything_once(
     ]
     shown = await read_exporter(owner, exporter)
     assert (shown["status"], shown["last_error"], shown["sent_spans"]) == ("healthy", None, 6)
-    assert await waiting(people) == 0
+    assert await count_queued(people) == 0
 
 
 async def test_a_receiver_that_fails_is_asked_less_and_less_often(
@@ -148,7 +148,7 @@ async def test_what_waits_for_fifteen_minutes_is_given_up(
         await export_due(service, clock, 125)
     owner = await people.sign_in(owner.user)
     shown = await read_exporter(owner, exporter)
-    assert (shown["sent_spans"], shown["dropped_spans"], await waiting(people)) == (0, 2, 0)
+    assert (shown["sent_spans"], shown["dropped_spans"], await count_queued(people)) == (0, 2, 0)
     collector.is_down = False
     await record_part(people, owner.user.tenant_id)
     await export_due(service, clock, 125)
@@ -162,7 +162,7 @@ async def test_what_waited_for_the_worker_is_not_given_up_at_the_first_failure(
     collector.answers = [(503, {})]
     await record_part(people, owner.user.tenant_id)
     await export_due(service, clock, 3_600)
-    assert (collector.asked, await waiting(people)) == (1, 1)
+    assert (collector.asked, await count_queued(people)) == (1, 1)
     await export_due(service, clock, 10)
     assert len(collector.spans) == 2
 
@@ -251,7 +251,7 @@ async def test_a_sample_goes_by_the_trace_and_keeps_failures(
         work=lambda part: part.root.fail("timeout", "Too late."),
     )
     await export_due(service, clock)
-    assert (collector.names, await waiting(people)) == (["invoke_agent Broken"], 0)
+    assert (collector.names, await count_queued(people)) == (["invoke_agent Broken"], 0)
 
 
 async def test_an_exporter_sees_its_own_tenant_only(
@@ -276,7 +276,7 @@ async def test_an_exporter_that_is_off_gets_nothing_and_a_deleted_one_leaves_not
     collector.is_down = False
     await record_part(people, owner.user.tenant_id)
     await export_due(service, clock, 130)
-    assert (collector.accepted, await waiting(people)) == ([], 1)
+    assert (collector.accepted, await count_queued(people)) == ([], 1)
     await owner.delete(f"{EXPORTERS}/{exporter['id']}")
     await export_due(service, clock, 3_700)
-    assert await waiting(people) == 0
+    assert await count_queued(people) == 0

@@ -11,7 +11,7 @@ from tests.factories.traces import record_part
 DAY_SECONDS = 86_400
 
 
-async def left(people: People) -> list[str]:
+async def list_turns(people: People) -> list[str]:
     async with people.context() as ctx:
         return [part.name for part in await ctx.system("test").all(TracePart, kind="turn")]
 
@@ -28,11 +28,11 @@ async def test_agents_may_keep_less_but_not_more(
     await record_part(people, owner.user.tenant_id, "Without agent")
     clock.advance(2 * DAY_SECONDS)
     await service.runner.drain()
-    assert len(await left(people)) == 5
+    assert len(await list_turns(people)) == 5
     clock.advance(2 * DAY_SECONDS)
     await service.runner.drain()
-    assert sorted(await left(people)) == ["Forever", "Long", "Usual", "Without agent"]
+    assert sorted(await list_turns(people)) == ["Forever", "Long", "Usual", "Without agent"]
     clock.advance(27 * DAY_SECONDS)
     await record_part(people, owner.user.tenant_id, "New")
     await service.runner.drain()
-    assert await left(people) == ["New"]
+    assert await list_turns(people) == ["New"]

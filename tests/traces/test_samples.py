@@ -1,4 +1,4 @@
-"""Which traces are kept where not all are: by setting, and by tenant."""
+"""Tests of sampled traces: by setting, and by tenant."""
 
 from retinue.app import Service
 from retinue.kit.tracing.recorder import PartRecorder

@@ -18,7 +18,7 @@ TRACES = "/api/v1/traces"
 Json = dict[str, Any]
 
 
-async def listed(api: Api, **query: Any) -> list[Json]:
+async def list_traces(api: Api, **query: Any) -> list[Json]:
     answer = await api.get(TRACES, query={"per_page": 100, **query})
     assert answer.status == 200, answer
     rows: list[Json] = answer.json()["data"]
@@ -34,7 +34,7 @@ async def test_a_trace_is_listed_with_its_figures(owner: Api, people: People) ->
     spending = Spending(120, 30, 20, 0.0125)
     ids = {"agent_id": "agt_1", "conversation_id": "conv_1", "user_id": owner.user.id}
     part = await record_part(people, owner.user.tenant_id, spending=spending, **ids)
-    (row,) = await listed(owner)
+    (row,) = await list_traces(owner)
     assert row.pop("duration_ms") == part.root.span.duration_ns // 1_000 / 1_000
     assert row.pop("started_at").startswith("2027-")
     assert row == {
@@ -58,7 +58,7 @@ async def test_filters_find_parts_of_every_depth(owner: Api, people: People) -> 
     inner = TraceOrigin(first.trace_id, first.root.span.span_id)
     await record_part(people, tenant, "deliver example.com", "delivery", origin=inner, work=fail)
     other = await record_part(people, tenant, "invoke_workflow Nightly", "workflow", workflow_id="wf_1")
-    assert [row["trace_id"] for row in await listed(owner)] == [other.trace_id, first.trace_id]
+    assert [row["trace_id"] for row in await list_traces(owner)] == [other.trace_id, first.trace_id]
     expected: dict[str, tuple[Json, list[str]]] = {
         "agent": ({"agent_id": "agt_1"}, ["turn"]),
         "conversation": ({"conversation_id": "conv_1"}, ["turn"]),
@@ -77,12 +77,12 @@ async def test_filters_find_parts_of_every_depth(owner: Api, people: People) -> 
         "after": ({"from": "2001-01-01T00:00:00Z"}, ["workflow", "turn"]),
     }
     for case, (query, kinds) in expected.items():
-        assert [row["kind"] for row in await listed(owner, **query)] == kinds, case
-        by_duration = await listed(owner, sort="-duration_ms", **query)
+        assert [row["kind"] for row in await list_traces(owner, **query)] == kinds, case
+        by_duration = await list_traces(owner, sort="-duration_ms", **query)
         durations = [row["duration_ms"] for row in by_duration]
         assert sorted(row["kind"] for row in by_duration) == sorted(kinds), case
         assert durations == sorted(durations, reverse=True), case
-    (failed,) = await listed(owner, status="error")
+    (failed,) = await list_traces(owner, status="error")
     assert failed["error"] == {"code": "model_timeout", "message": "The model did not answer in time."}
 
 
@@ -133,7 +133,7 @@ async def test_parts_are_merged(owner: Api, people: People, clock: ManualClock) 
     # The clock of the test moves by a minute; what lies within a part is measured by the machine.
     assert trace["duration_ms"] == pytest.approx(60_000, abs=5_000)
     assert trace["spans"][0]["parent_span_id"] is None
-    assert len(await listed(owner)) == 1
+    assert len(await list_traces(owner)) == 1
 
 
 async def test_a_trace_as_otlp(owner: Api, people: People) -> None:

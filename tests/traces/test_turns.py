@@ -1,4 +1,4 @@
-"""What a trace tells about a turn: its calls, their order and parents, and what they cost."""
+"""Tests of a turn's trace: its calls, their order and parents, and their costs."""
 
 from typing import Any
 from urllib.parse import urlsplit

@@ -147,15 +147,15 @@ SWAGGER = {
 }
 
 
-def described(paths, **more):
-    """A document of the newest format with these paths."""
+def make_document(paths, **more):
+    """Return a document of the newest format with these paths."""
     return {"openapi": "3.1.0", "info": {"title": "T", "version": "1"}, "paths": paths, **more}
 
 
-def taking(schema, *, required=True, **more):
-    """One POST operation with this body."""
+def make_post_document(schema, *, required=True, **more):
+    """Return a document with one POST operation with this body."""
     body = {"required": required, "content": {"application/json": {"schema": schema}}}
-    return described({"/x": {"post": {"operationId": "x", "requestBody": body}}}, **more)
+    return make_document({"/x": {"post": {"operationId": "x", "requestBody": body}}}, **more)
 
 
 def pets():

@@ -1,4 +1,4 @@
-"""When a schedule comes next, in zones whose clocks are set forward and back."""
+"""Tests of the next time of a schedule, in zones whose clocks are set forward and back."""
 
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo

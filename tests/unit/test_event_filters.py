@@ -1,4 +1,4 @@
-"""Which events someone chose: patterns of names, and filters on the data."""
+"""Tests of event filters: patterns of names, and conditions on the data."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What a server does not need at its start is not imported: it would hold memory and time."""
+"""Tests that large libraries are not imported at start, to save memory and time."""
 
 import subprocess
 import sys

@@ -9,20 +9,20 @@ from retinue.kit.errors import Invalid
 from retinue.kit.schema.json_schema import compile_schema
 
 
-def nested(levels: int) -> dict:
+def nested_schema(levels: int) -> dict:
     schema: dict = {}
     for _ in range(levels):
         schema = {"not": schema}
     return schema
 
 
-def doubling(keyword: str, times: int) -> dict:
-    """Each definition names the next one twice."""
+def doubling_schema(keyword: str, times: int) -> dict:
+    """Return a schema in which each definition refers to the next one twice."""
     parts = {f"d{n}": {keyword: [{"$ref": f"#/$defs/d{n + 1}"}] * 2} for n in range(times)}
     return {"$defs": {**parts, f"d{times}": {"type": "string"}}, "$ref": "#/$defs/d0"}
 
 
-def chained(times: int) -> dict:
+def chained_schema(times: int) -> dict:
     parts = {f"d{n}": {"$ref": f"#/$defs/d{n + 1}"} for n in range(times)}
     return {"$defs": {**parts, f"d{times}": {}}, "$ref": "#/$defs/d0"}
 
@@ -38,17 +38,17 @@ REFUSED = {
     "a pattern that looks ahead": {"pattern": "(?=a)b"},
     "a pattern that refers back": {"pattern": r"(a)\1"},
     "a pattern that is huge": {"pattern": "(a{1000}){1000}"},
-    "too many levels": nested(40),
-    "references that double": doubling("allOf", 40),
+    "too many levels": nested_schema(40),
+    "references that double": doubling_schema("allOf", 40),
     "references that double as they are compiled": {
         "properties": {str(n): {"$ref": "#/$defs/d0", "unevaluatedProperties": False} for n in range(500)},
-        "$defs": doubling("anyOf", 8)["$defs"],
+        "$defs": doubling_schema("anyOf", 8)["$defs"],
     },
     "an anchor of what doubles": {
-        "$defs": {**doubling("oneOf", 30)["$defs"], "a": {"$anchor": "a", "$ref": "#/$defs/d0"}},
+        "$defs": {**doubling_schema("oneOf", 30)["$defs"], "a": {"$anchor": "a", "$ref": "#/$defs/d0"}},
         "$ref": "#a",
     },
-    "a chain of references": chained(1200),
+    "a chain of references": chained_schema(1200),
     "references that begin anew": {"properties": {"a": {"$id": "https://example.com/a", "$ref": "#/b"}}},
     "too many bytes": {"description": "x" * 70_000},
 }

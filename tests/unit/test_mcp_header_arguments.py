@@ -1,22 +1,22 @@
-"""Which arguments of an MCP tool go into headers, and in which form."""
+"""Tests of arguments of an MCP tool that are sent as headers, and of their encoding."""
 
 import pytest
 
 from retinue.adapters.mcp.argument_headers import header_value, mirrored_arguments, mirrored_headers
 
 
-def marked(**more):
+def marked_property(**more):
     return {"type": "string", "x-mcp-header": "Region", **more}
 
 
-def of(**properties):
+def object_schema(**properties):
     return {"type": "object", "properties": properties}
 
 
 def test_marked_properties_are_found_at_their_paths():
-    schema = of(
-        region=marked(),
-        where=of(zone=marked(type="integer", **{"x-mcp-header": "Zone"})),
+    schema = object_schema(
+        region=marked_property(),
+        where=object_schema(zone=marked_property(type="integer", **{"x-mcp-header": "Zone"})),
         other={"type": "string"},
     )
     assert mirrored_arguments(schema) == {("region",): "Region", ("where", "zone"): "Zone"}
@@ -25,8 +25,8 @@ def test_marked_properties_are_found_at_their_paths():
 @pytest.mark.parametrize(
     "schema",
     [
-        of(a={"default": {"x-mcp-header": "A"}, "enum": [{"x-mcp-header": "B"}]}),
-        of(**{"x-mcp-header": {"type": "string"}}),
+        object_schema(a={"default": {"x-mcp-header": "A"}, "enum": [{"x-mcp-header": "B"}]}),
+        object_schema(**{"x-mcp-header": {"type": "string"}}),
         {},
     ],
 )
@@ -37,18 +37,18 @@ def test_what_only_looks_like_a_mark_is_none(schema):
 @pytest.mark.parametrize(
     "schema",
     [
-        marked(),
-        of(a=marked(type="number")),
-        of(a=marked(type=["string", "null"])),
-        of(a=marked(**{"x-mcp-header": ""})),
-        of(a=marked(**{"x-mcp-header": "a b"})),
-        of(a=marked(**{"x-mcp-header": "a\r\nb"})),
-        of(a=marked(**{"x-mcp-header": 5})),
-        of(a=marked(), b=marked(**{"x-mcp-header": "rEGION"})),
-        of(a={"type": "array", "items": marked()}),
-        {"anyOf": [of(a=marked())]},
-        {"$defs": {"a": marked()}},
-        {"if": of(a=marked())},
+        marked_property(),
+        object_schema(a=marked_property(type="number")),
+        object_schema(a=marked_property(type=["string", "null"])),
+        object_schema(a=marked_property(**{"x-mcp-header": ""})),
+        object_schema(a=marked_property(**{"x-mcp-header": "a b"})),
+        object_schema(a=marked_property(**{"x-mcp-header": "a\r\nb"})),
+        object_schema(a=marked_property(**{"x-mcp-header": 5})),
+        object_schema(a=marked_property(), b=marked_property(**{"x-mcp-header": "rEGION"})),
+        object_schema(a={"type": "array", "items": marked_property()}),
+        {"anyOf": [object_schema(a=marked_property())]},
+        {"$defs": {"a": marked_property()}},
+        {"if": object_schema(a=marked_property())},
     ],
 )
 def test_a_mark_where_none_may_be_spoils_the_tool(schema):

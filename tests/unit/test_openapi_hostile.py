@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from retinue.adapters.openapi import InvalidDocument, parse_api, parse_text
 from retinue.kit.schema.json_schema import compile_schema
-from tests.unit.openapi_samples import PETS, SWAGGER, described, taking
+from tests.unit.openapi_samples import PETS, SWAGGER, make_document, make_post_document
 
 
-def refused(asking, *arguments) -> str:
+def expect_refusal(asking, *arguments) -> str:
     with pytest.raises(InvalidDocument) as caught:
         asking(*arguments)
     return caught.value.details["document"]
@@ -28,9 +28,9 @@ def test_references_that_multiply_are_cut_off_in_time():
     }
     content = {"application/json": {"schema": {"$ref": "#/components/schemas/S0"}}}
     paths = {f"/{number}": {"post": {"requestBody": {"content": content}}} for number in range(900)}
-    document = described(paths, components={"schemas": schemas})
+    document = make_document(paths, components={"schemas": schemas})
     begun = time.process_time()
-    assert refused(parse_api, document).startswith("needs more than 400,000 steps")
+    assert expect_refusal(parse_api, document).startswith("needs more than 400,000 steps")
     assert time.process_time() - begun < 10
 
 
@@ -74,13 +74,13 @@ def test_yaml_means_what_json_can_say():
     }
 
 
-def laughing(levels: int) -> str:
+def billion_laughs(levels: int) -> str:
     lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
     lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, levels)]
     return "\n".join(lines)
 
 
-def merging(levels: int) -> str:
+def merged_aliases(levels: int) -> str:
     lines = ["a0: &a0 {" + ", ".join(f"k{n}: 1" for n in range(50)) + "}"]
     lines += [f"a{n}: &a{n} {{<<: [{', '.join([f'*a{n - 1}'] * 50)}]}}" for n in range(1, levels)]
     return "\n".join(lines)
@@ -90,7 +90,7 @@ def test_aliases_that_multiply_are_read_without_being_unfolded():
     head = "openapi: 3.1.0\ninfo: {title: *a20, version: *a20}"
     schema = "{default: *a20, enum: *a20, allOf: *a20, properties: {a: *a20}}"
     body = f"{{parameters: *a20, requestBody: {{content: {{application/json: {{schema: {schema}}}}}}}}}"
-    text = f"{laughing(21)}\n{head}\npaths: {{/x: {{post: {body}}}}}"
+    text = f"{billion_laughs(21)}\n{head}\npaths: {{/x: {{post: {body}}}}}"
     begun = time.process_time()
     (endpoint,) = parse_api(parse_text(text.encode())).endpoints
     assert endpoint.path == "/x"
@@ -119,12 +119,12 @@ def test_aliases_that_multiply_are_read_without_being_unfolded():
         (b"a: {<<: 5}", "merges (<<)"),
         (b"--- a\n--- b", "must be exactly one YAML document"),
         (b"", "must be exactly one YAML document"),
-        (merging(600).encode(), "has too much YAML"),
+        (merged_aliases(600).encode(), "has too much YAML"),
     ],
 )
 def test_a_text_that_cannot_be_read_is_refused_in_time(text, why):
     begun = time.process_time()
-    assert refused(parse_text, text).startswith(why)
+    assert expect_refusal(parse_text, text).startswith(why)
     assert time.process_time() - begun < 5
 
 
@@ -154,7 +154,7 @@ JSON = st.recursive(
 
 
 def check(document):
-    """Whatever the document: endpoints fit for use, or one clear refusal."""
+    """Check that any document gives usable endpoints, or one clear refusal."""
     try:
         api = parse_api(document)
     except InvalidDocument:
@@ -178,7 +178,7 @@ def test_no_value_at_all_makes_the_reader_fail(document):
     check(document)
     check({"openapi": "3.1.0", "paths": document})
     check({"swagger": "2.0", "paths": {"/x": {"post": document}}})
-    check(taking(document))
+    check(make_post_document(document))
 
 
 def places(value, path=()):
@@ -190,13 +190,13 @@ def places(value, path=()):
         yield from places(child, (*path, name))
 
 
-def replaced(value, path, by):
+def replace_at(value, path, by):
     if not path:
         return by
     name, *rest = path
     if isinstance(value, dict):
-        return {**value, name: replaced(value[name], rest, by)}
-    return [replaced(item, rest, by) if number == name else item for number, item in enumerate(value)]
+        return {**value, name: replace_at(value[name], rest, by)}
+    return [replace_at(item, rest, by) if number == name else item for number, item in enumerate(value)]
 
 
 @FUZZ
@@ -204,7 +204,7 @@ def replaced(value, path, by):
 def test_no_wrong_value_anywhere_makes_the_reader_fail(document, data):
     for _ in range(3):
         place = data.draw(st.sampled_from(list(places(document))))
-        document = replaced(document, place, data.draw(JSON))
+        document = replace_at(document, place, data.draw(JSON))
     check(document)
 
 

@@ -5,7 +5,7 @@ import pytest
 from retinue.adapters.openapi import InvalidDocument, parse_api
 from retinue.kit.errors import Invalid
 from retinue.kit.schema.json_schema import compile_schema
-from tests.unit.openapi_samples import PETS, SWAGGER, described, pets, taking
+from tests.unit.openapi_samples import PETS, SWAGGER, make_document, make_post_document, pets
 
 
 def endpoints(document):
@@ -21,7 +21,7 @@ def reasons(document):
     return {skipped.what: skipped.why for skipped in parse_api(document).skipped}
 
 
-def refused(asking, *arguments) -> str:
+def expect_refusal(asking, *arguments) -> str:
     with pytest.raises(InvalidDocument) as caught:
         asking(*arguments)
     assert isinstance(caught.value, Invalid)
@@ -80,7 +80,7 @@ def test_a_body_lies_flat_beside_the_path_without_what_only_the_server_sets():
     assert properties["weight"] == {"type": "number", "exclusiveMinimum": 0}
     # The pet's own parent is cut where the circle closes.
     assert properties["parent"] == {"type": "object"}
-    assert only(taking({"type": "object", "additionalProperties": True})).input_schema == {
+    assert only(make_post_document({"type": "object", "additionalProperties": True})).input_schema == {
         "type": "object",
         "properties": {},
     }
@@ -98,10 +98,10 @@ def test_the_answer_is_described_without_what_is_never_shown():
     "document",
     [
         pets() | {"paths": {"/pets/{petId}": PETS["paths"]["/pets/{petId}"]}},
-        taking({"type": "array", "items": {"type": "string"}}),
-        taking({"oneOf": [{"type": "object"}, {"type": "string"}]}),
-        taking({"type": "object", "properties": {"query": {"type": "string"}}}),
-        taking({}),
+        make_post_document({"type": "array", "items": {"type": "string"}}),
+        make_post_document({"oneOf": [{"type": "object"}, {"type": "string"}]}),
+        make_post_document({"type": "object", "properties": {"query": {"type": "string"}}}),
+        make_post_document({}),
     ],
 )
 def test_an_input_that_would_be_ambiguous_says_what_goes_where(document):
@@ -113,7 +113,7 @@ def test_an_input_that_would_be_ambiguous_says_what_goes_where(document):
 
 def test_a_get_never_takes_a_body():
     body = {"required": True, "content": {"application/json": {"schema": {"type": "string"}}}}
-    document = described({"/{query}": {"get": {"requestBody": body}}})
+    document = make_document({"/{query}": {"get": {"requestBody": body}}})
     assert only(document).input_schema["properties"].keys() == {"path_params"}
     assert only(document).input_schema["required"] == ["path_params"]
 
@@ -181,7 +181,7 @@ def test_swagger_is_read_too():
     ],
 )
 def test_a_security_scheme_suggests_how_to_enter(scheme, expected):
-    auth = parse_api(described({}, components={"securitySchemes": {"s": scheme}})).auth
+    auth = parse_api(make_document({}, components={"securitySchemes": {"s": scheme}})).auth
     assert (auth.auth_type, auth.auth_config) == expected
 
 
@@ -199,7 +199,7 @@ def test_a_security_scheme_suggests_how_to_enter(scheme, expected):
     ],
 )
 def test_the_address_is_an_absolute_one_or_none(servers, expected):
-    assert parse_api(described({}, servers=servers)).base_url == expected
+    assert parse_api(make_document({}, servers=servers)).base_url == expected
 
 
 @pytest.mark.parametrize(
@@ -233,7 +233,7 @@ def test_the_address_is_an_absolute_one_or_none(servers, expected):
     ],
 )
 def test_what_no_tool_can_call_is_left_out_with_the_reason(path, operation, why):
-    document = described({path: {"post": operation}, "/good": {"get": {}}})
+    document = make_document({path: {"post": operation}, "/good": {"get": {}}})
     assert [endpoint.path for endpoint in parse_api(document).endpoints] == ["/good"]
     assert list(reasons(document).values()) == [why]
 
@@ -244,7 +244,7 @@ def test_names_are_unique_short_and_plain():
         "/b": {"get": {"operationId": "Get User's_HTTPData!"}, "put": {"operationId": "…"}},
         "/c/{d}": {"get": {}, "delete": {"operationId": ["list"]}},
     }
-    names = [endpoint.name for endpoint in parse_api(described(operations)).endpoints]
+    names = [endpoint.name for endpoint in parse_api(make_document(operations)).endpoints]
     assert names == [
         "x" * 64,
         "x" * 62 + "_2",
@@ -259,7 +259,7 @@ def test_references_to_elsewhere_are_never_followed(monkeypatch):
     monkeypatch.setattr("builtins.open", None)
     references = ["file:///etc/passwd", "https://evil.example/x.json#/a", "other.yaml", "../secret"]
     properties = {f"p{number}": {"$ref": reference} for number, reference in enumerate(references)}
-    document = taking({"type": "object", "properties": properties})
+    document = make_post_document({"type": "object", "properties": properties})
     assert only(document).input_schema["properties"] == {name: {} for name in properties}
     assert set(reasons(document).values()) == {"is outside the document"}
 
@@ -269,7 +269,7 @@ def test_references_to_elsewhere_are_never_followed(monkeypatch):
     ["#", "#/", "#/nowhere", "#/paths/~1x/post/requestBody/content/application~1json/schema", "#/x/y/z"],
 )
 def test_references_in_circles_and_to_nowhere_end(reference):
-    assert only(taking({"$ref": reference})).input_schema["properties"].keys() == {"body"}
+    assert only(make_post_document({"$ref": reference})).input_schema["properties"].keys() == {"body"}
 
 
 def test_a_schema_too_deep_or_too_wide_is_taken_over_in_part():
@@ -282,9 +282,9 @@ def test_a_schema_too_deep_or_too_wide_is_taken_over_in_part():
         for n in range(99)
     }
     for document in (
-        taking(deep),
-        taking(wide),
-        taking({"$ref": "#/components/schemas/S0"}, components={"schemas": many}),
+        make_post_document(deep),
+        make_post_document(wide),
+        make_post_document({"$ref": "#/components/schemas/S0"}, components={"schemas": many}),
     ):
         compile_schema(only(document).input_schema, "schema")
 
@@ -298,7 +298,7 @@ def test_what_a_shortened_schema_could_wrongly_refuse_is_left_out():
             "map": {"additionalProperties": {"type": "integer"}},
         }
     }
-    assert only(taking(schema)).input_schema["properties"] == {
+    assert only(make_post_document(schema)).input_schema["properties"] == {
         "choice": {"anyOf": [{"type": "string"}, {"type": "integer"}]},
         "closed": {"type": "object", "additionalProperties": False, "properties": {"a": {}}},
         "open": {},
@@ -312,7 +312,7 @@ def test_a_required_parameter_with_one_possible_value_is_filled_in():
         {"name": "p", "in": "path", "required": True, "schema": {"enum": ["only"]}},
         {"name": "q", "in": "query", "required": True, "schema": {"type": "string"}},
     ]
-    endpoint = only(described({"/{p}": {"get": {"parameters": parameters}}}))
+    endpoint = only(make_document({"/{p}": {"get": {"parameters": parameters}}}))
     assert endpoint.default_params == {"v": "2026"}
     assert endpoint.input_schema["required"] == ["p", "q"]
 
@@ -321,7 +321,7 @@ def test_patterns_that_cannot_be_checked_are_left_out():
     schema = {
         "properties": {"a": {"pattern": "^[a-z]+$"}, "b": {"pattern": "(?<!x)y"}, "c": {"pattern": "("}}
     }
-    properties = only(taking(schema)).input_schema["properties"]
+    properties = only(make_post_document(schema)).input_schema["properties"]
     assert properties == {"a": {"pattern": "^[a-z]+$"}, "b": {}, "c": {}}
 
 
@@ -336,10 +336,10 @@ def test_patterns_that_cannot_be_checked_are_left_out():
         ({"openapi": "3.1.0"}, "has no paths"),
         ({"swagger": 2.0, "paths": []}, "has no paths"),
         (
-            described({f"/{n}": {"get": {}} for n in range(2000)}),
+            make_document({f"/{n}": {"get": {}} for n in range(2000)}),
             "has 2000 operations, and a tool at most 1000; name the ones that you need in `operations`",
         ),
     ],
 )
 def test_a_document_that_is_none_is_refused_with_the_reason(document, why):
-    assert refused(parse_api, document) == why
+    assert expect_refusal(parse_api, document) == why

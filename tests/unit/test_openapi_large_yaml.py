@@ -21,13 +21,13 @@ MANY_KEYS = ", ".join(f"k{n}: 1" for n in range(1000))
 PADDING = "#" * (MIB // 2) + "\n"
 
 
-def laughing(levels: int) -> str:
+def billion_laughs(levels: int) -> str:
     lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
     lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, levels)]
     return "\n".join(lines)
 
 
-def chained(levels: int) -> str:
+def chained_aliases(levels: int) -> str:
     return "a0: &a0 [x]\n" + "\n".join(f"a{n}: &a{n} [*a{n - 1}]" for n in range(1, levels))
 
 
@@ -43,7 +43,7 @@ def large_api(size: int) -> str:
     return "\n".join(lines)
 
 
-async def refused(text: str) -> str:
+async def expect_refusal(text: str) -> str:
     with pytest.raises(InvalidDocument) as caught:
         await read_text(text.encode(), NOBODY)
     return caught.value.details["document"]
@@ -65,9 +65,9 @@ async def test_a_document_of_a_mebibyte_is_imported():
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        (laughing(30), "has YAML aliases that repeat too much"),
-        (chained(20_000), "has YAML aliases that repeat too much"),
-        (chained(4_000), "is nested too deeply"),
+        (billion_laughs(30), "has YAML aliases that repeat too much"),
+        (chained_aliases(20_000), "has YAML aliases that repeat too much"),
+        (chained_aliases(4_000), "is nested too deeply"),
         ("a: " + "[" * MIB, "is nested too deeply"),
         ("- " * MIB, "is nested too deeply"),
         ("a: &a [*a]", "has a YAML alias before its anchor is complete"),
@@ -78,13 +78,13 @@ async def test_a_document_of_a_mebibyte_is_imported():
 )
 async def test_a_hostile_text_is_refused_in_time(text, why):
     begun = time.monotonic()
-    assert (await refused(text + "\n" + PADDING)).startswith(why)
+    assert (await expect_refusal(text + "\n" + PADDING)).startswith(why)
     assert time.monotonic() - begun < 20
 
 
 async def test_a_text_that_is_too_large_or_not_text_is_refused_without_a_child(monkeypatch):
     monkeypatch.setattr(text_reader, "_run_child", None)
-    assert await refused("a: b\n" * 4 * MIB) == "has 20.0 MiB, and at most 16 MiB are read"
+    assert await expect_refusal("a: b\n" * 4 * MIB) == "has 20.0 MiB, and at most 16 MiB are read"
     with pytest.raises(InvalidDocument):
         await read_text(b"a: \xff" + PADDING.encode(), NOBODY)
 
@@ -102,6 +102,6 @@ async def test_a_machine_that_cannot_confine_the_child_says_so(monkeypatch):
 async def test_the_largest_texts_are_parsed_or_refused_in_time():
     begun = time.monotonic()
     assert len((await read_text(large_api(8 * MIB - 100_000).encode(), NOBODY))["paths"]) > 10_000
-    assert (await refused("- a\n" * (2 * MIB - 1))).startswith("has too much YAML")
-    assert (await refused("a: [" + "a," * (4 * MIB - 4) + "]")).startswith("has too much YAML")
+    assert (await expect_refusal("- a\n" * (2 * MIB - 1))).startswith("has too much YAML")
+    assert (await expect_refusal("a: [" + "a," * (4 * MIB - 4) + "]")).startswith("has too much YAML")
     assert time.monotonic() - begun < 120

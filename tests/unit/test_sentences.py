@@ -1,4 +1,4 @@
-"""How a passage is cut into what can be quoted, and what the words of a question say for a sentence."""
+"""Tests of the sentences of a passage: where it is split, and how words of a question rank them."""
 
 import pytest
 

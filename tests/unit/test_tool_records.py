@@ -1,4 +1,4 @@
-"""What is too long for a record is cut to a JSON text that says so."""
+"""Tests that long values are cut to a JSON text that says so."""
 
 import msgspec
 import pytest

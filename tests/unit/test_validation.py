@@ -1,4 +1,4 @@
-"""Every failing field at once, by its dotted name."""
+"""Tests of validation errors: every failing field at once, by its dotted name."""
 
 import datetime as dt
 import decimal

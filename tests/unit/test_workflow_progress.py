@@ -1,4 +1,4 @@
-"""How a run moves through its graph, whichever node ends first."""
+"""Tests of a run's progress through its graph, with nodes that end in any order."""
 
 import itertools
 import random
@@ -16,7 +16,7 @@ def graph(*edges: tuple[str, str, object]):
 
 
 def play(definition, order, branch=None):
-    """Every node that is ready ends, in the order that `order` says; what ended and what was skipped."""
+    """End ready nodes in this order; return the nodes that ended and those that were skipped."""
     advance = progress.initial_advance(definition)
     edges, ready, ended, skipped = advance.progress, list(advance.ready), [], []
     while ready:

@@ -51,7 +51,7 @@ async def database_url(worker_id: str) -> AsyncIterator[str]:
 
 
 @pytest.fixture(scope="module", params=RELEASES)
-async def restored(
+async def restored_instance(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, database_url: str
 ) -> tuple[Settings, RestoredInstance]:
     """The kept instance of a release, after `retinue restore` has migrated it."""
@@ -72,14 +72,14 @@ async def restored(
 
 
 @pytest.fixture(scope="module")
-async def kept(restored: tuple[Settings, RestoredInstance]) -> AsyncIterator[Service]:
-    service = Service(restored[0], ManualClock(KEPT_AT + DAY_SECONDS))
+async def kept_service(restored_instance: tuple[Settings, RestoredInstance]) -> AsyncIterator[Service]:
+    service = Service(restored_instance[0], ManualClock(KEPT_AT + DAY_SECONDS))
     await service.start()
     yield service
     await service.stop()
 
 
-async def signed_in(service: Service, email: str, password: str) -> Api:
+async def sign_in(service: Service, email: str, password: str) -> Api:
     answer = await Api(service).post("/auth/login", {"email": email, "password": password})
     assert answer.status == 200, answer
     return Api(service, token=answer.json()["access_token"])
@@ -110,8 +110,8 @@ def test_this_release_is_kept_in_both_kinds() -> None:
         }
 
 
-async def test_every_row_comes_through_the_migrations(restored) -> None:
-    settings, done = restored
+async def test_every_row_comes_through_the_migrations(restored_instance) -> None:
+    settings, done = restored_instance
     content, before = await content_of(settings), done.manifest.database.tables
     assert content.revision == head()
     assert done.audit_rows > 100
@@ -126,12 +126,12 @@ async def test_every_row_comes_through_the_migrations(restored) -> None:
     assert lost == {}
 
 
-async def test_everything_is_read_through_the_api(kept: Service) -> None:
-    admin = await signed_in(kept, ADMIN_EMAIL, ADMIN_PASSWORD)
-    owner = await signed_in(kept, KEPT_EMAIL, PASSWORD)
+async def test_everything_is_read_through_the_api(kept_service: Service) -> None:
+    admin = await sign_in(kept_service, ADMIN_EMAIL, ADMIN_PASSWORD)
+    owner = await sign_in(kept_service, KEPT_EMAIL, PASSWORD)
     seen: dict[int, set[str]] = {}
     for route in lists():
-        kept.instance.clock.advance(1)
+        kept_service.instance.clock.advance(1)
         for caller in (admin, owner):
             answer = await caller.get(route.path)
             seen.setdefault(answer.status, set()).add(route.name)
@@ -141,15 +141,15 @@ async def test_everything_is_read_through_the_api(kept: Service) -> None:
     assert seen.get(403, set()) <= seen[200], "what only a super administrator reads"
 
 
-async def test_secrets_and_chats_work_on(kept: Service) -> None:
+async def test_secrets_and_chats_work_on(kept_service: Service) -> None:
     async with provider_server() as provider:
-        admin = await signed_in(kept, ADMIN_EMAIL, ADMIN_PASSWORD)
+        admin = await sign_in(kept_service, ADMIN_EMAIL, ADMIN_PASSWORD)
         await add_key_for(admin, provider, models=["test-model"])
         agent = await make_agent(admin, primary_model="openai_compatible/test-model", status="published")
         provider.says("Still here.")
         answer = await admin.post(f"/api/v1/agents/{agent['id']}/chat", json={"message": "Are you?"})
         assert (answer.status, "Still here." in answer.body.decode()) == (200, True), answer
-    owner = await signed_in(kept, KEPT_EMAIL, PASSWORD)
+    owner = await sign_in(kept_service, KEPT_EMAIL, PASSWORD)
     found = (await owner.get("/v1/credentials", query={"search": KEPT_CREDENTIAL})).json()["data"]
     (credential,) = [one for one in found if one["name"] == KEPT_CREDENTIAL]
     revealed = await owner.get(f"/v1/credentials/{credential['id']}/reveal")

@@ -1,4 +1,4 @@
-"""What the contract tests know of budgets and prices."""
+"""Objects and calls of budgets and prices for the contract tests."""
 
 from retinue.usage.models import Budget, ModelPrice
 from tests.contract.knowledge import Call, DomainContract, Scene, World

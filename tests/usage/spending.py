@@ -17,14 +17,14 @@ async def chat(api: Api, agent: dict[str, Any], message: str = "Hello", **more: 
 
 
 def takes(provider: ProviderServer, prompt: int, completion: int, text: str = "Done.") -> None:
-    """The provider's next reply is counted as so many tokens."""
+    """Let the provider's next reply count as this many tokens."""
     total = prompt + completion
     usage = {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": total}
     provider.says(text, usage=usage)
 
 
 async def store_counts(service: Service) -> None:
-    """As every process does after a few seconds."""
+    """Store the counts, as every process does after a few seconds."""
     for instance in instances_of(service):
         await instance.states[RequestCounts].store()
 

@@ -17,8 +17,8 @@ from tests.usage.spending import BUDGETS, add_budget, chat, spent, takes
 DAY = 24 * 3600
 
 
-async def test_budgets_are_made_changed_and_deleted(
-    admin: Api, people: People, agent: dict[str, Any], key: dict[str, Any]
+async def test_a_budget_is_made_with_defaults_and_changed_as_a_whole(
+    admin: Api, agent: dict[str, Any]
 ) -> None:
     made = await add_budget(admin, {"type": "agent", "id": agent["id"]}, limit_usd=5)
     assert made["scope"] == {"type": "agent", "id": agent["id"]}
@@ -28,7 +28,13 @@ async def test_budgets_are_made_changed_and_deleted(
     place = f"{BUDGETS}/{made['id']}"
     changed = (await admin.put(place, {"limit_tokens": 100, "period": "day", "action": "notify"})).json()
     assert (changed["limit_usd"], changed["limit_tokens"], changed["action"]) == (None, 100, "notify")
+
+
+async def test_budgets_are_listed_and_filtered_by_scope(
+    admin: Api, agent: dict[str, Any], key: dict[str, Any]
+) -> None:
     for scope in (
+        {"type": "agent", "id": agent["id"]},
         {"type": "tenant"},
         {"type": "user", "id": admin.user.id},
         {"type": "provider_key", "id": key["id"]},
@@ -41,6 +47,8 @@ async def test_budgets_are_made_changed_and_deleted(
     assert [one["scope"]["id"] for one in of_user["data"]] == [admin.user.id]
     assert (await admin.get(BUDGETS, query={"scope_id": "agt_none"})).json()["data"] == []
 
+
+async def test_a_budget_that_makes_no_sense_is_refused_by_its_field(admin: Api) -> None:
     wrong = []
     for body, field in (
         ({"scope": {"type": "agent"}, "limit_usd": 1}, "scope.id"),
@@ -58,6 +66,12 @@ async def test_budgets_are_made_changed_and_deleted(
             wrong.append((body, answer))
     assert wrong == []
 
+
+async def test_budgets_are_read_by_developers_and_deleted_by_their_own_administrators(
+    admin: Api, people: People, agent: dict[str, Any]
+) -> None:
+    made = await add_budget(admin, {"type": "agent", "id": agent["id"]}, limit_usd=5)
+    place = f"{BUDGETS}/{made['id']}"
     developer = await people.signed_in(Role.agent_developer, await people.default_tenant())
     assert (await developer.get(BUDGETS)).status == 200
     assert (await developer.post(BUDGETS, {"scope": {"type": "tenant"}, "limit_usd": 1})).status == 403

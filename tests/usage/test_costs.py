@@ -1,4 +1,4 @@
-"""What a turn costs: each call by its own model and tokens, and the same wherever it is told."""
+"""Tests of the cost of a turn: each call by its model and tokens, and the same in every place."""
 
 from fractions import Fraction
 from typing import Any
@@ -27,7 +27,7 @@ CLAUDE_LONG = Fraction(6), Fraction("0.6"), Fraction("7.5"), Fraction(12), Fract
 
 
 def cost(prices: tuple[Fraction, ...], *tokens: int) -> float:
-    """The cost of plain, cached, written, written for an hour and generated tokens, calculated apart."""
+    """Calculate the cost of plain, cached, written, written for an hour and generated tokens."""
     exact = sum((price * count for price, count in zip(prices, tokens, strict=True)), Fraction(0)) / 10**6
     return round(exact * 10**9) / 10**9
 

@@ -10,7 +10,7 @@ from tests.client import Api
 from tests.conftest import ServiceMaker
 from tests.factories.agents import make_agent
 from tests.factories.knowledge import School
-from tests.factories.weights import fetched
+from tests.factories.weights import fetch_weights
 from tests.usage.spending import add_budget, chat, takes
 
 Json = dict[str, Any]
@@ -19,7 +19,7 @@ CHAT = "local/smollm2-135m"
 
 @pytest.fixture
 async def service(make_service: ServiceMaker) -> Service:
-    return await make_service(models_dir=fetched(), embedding_model="")
+    return await make_service(models_dir=fetch_weights(), embedding_model="")
 
 
 @pytest.mark.parametrize("action", ["block", "fallback"])

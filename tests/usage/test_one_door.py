@@ -112,7 +112,7 @@ VISITORS_CALLS: list[Callable[[Holder], Awaitable[Response]]] = [say, hear, comp
 
 
 async def spend(admin: Api, provider: ProviderServer, agent: Json, **budget: Any) -> Json:
-    """A budget of the tenant that one chat uses up."""
+    """Give the tenant a budget, and use it up with one chat."""
     made = await add_budget(admin, {"type": "tenant"}, **(budget or {"limit_usd": 0.001}))
     takes(provider, 400, 100)
     assert (await chat(admin, agent)).status == 200
@@ -137,7 +137,7 @@ async def test_a_spent_budget_stops_every_call_of_members(
 async def test_the_hold_of_a_turn_pays_for_its_transcription(
     admin: Api, provider: ProviderServer, agent: Json, call: Callable[[Api, Json], Awaitable[Response]]
 ) -> None:
-    """What the transcription leaves of the budget does not pay for the reply, so the model is not asked."""
+    """The transcription leaves too little of the budget for the reply, so the model is not asked."""
     budget = await add_budget(admin, {"type": "tenant"}, limit_usd=0.0009)
     takes(provider, 100, 10)
     refused = await call(admin, agent)

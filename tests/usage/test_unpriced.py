@@ -22,7 +22,7 @@ OWN = "openai_compatible/own"
 
 
 @pytest.fixture
-async def own(admin: Api, provider: ProviderServer) -> Json:
+async def unpriced_agent(admin: Api, provider: ProviderServer) -> Json:
     """An agent whose model has no price."""
     await add_key(admin, provider="openai_compatible", base_url=f"{provider.url}/v1", models=["own"])
     return await make_agent(admin, name="Own", primary_model=OWN, status="published")
@@ -35,13 +35,13 @@ async def unpriced_events(people: People, admin: Api, service: Service) -> list[
 
 
 async def test_it_is_refused_before_anything_is_asked_or_stored(
-    admin: Api, own: Json, provider: ProviderServer, people: People, service: Service
+    admin: Api, unpriced_agent: Json, provider: ProviderServer, people: People, service: Service
 ) -> None:
     budget = await add_budget(admin, {"type": "tenant"}, limit_usd=5)
     assert budget["on_unpriced"] == "refuse"
     asked = len(provider.requests)
     for path in ("", "/stream", "/async"):
-        refused = await admin.post(f"/api/v1/agents/{own['id']}/chat{path}", {"message": "Hello"})
+        refused = await admin.post(f"/api/v1/agents/{unpriced_agent['id']}/chat{path}", {"message": "Hello"})
         assert (refused.status, refused.code) == (422, "model_unpriced")
         assert refused.details == {
             "model": OWN,
@@ -56,54 +56,54 @@ async def test_it_is_refused_before_anything_is_asked_or_stored(
     ]
     inbox = (await admin.get("/api/v1/notifications")).json()["data"]
     assert [one["title"] for one in inbox] == ["A model under a budget has no price"]
-    holder = Holder(admin, own, await make_key(admin, own))
+    holder = Holder(admin, unpriced_agent, await make_key(admin, unpriced_agent))
     for is_streamed in (False, True):
         hidden = await holder.say(stream=is_streamed)
         assert (hidden.status, hidden.code) == (422, "model_not_configured")
         assert hidden.details is None
     await set_price(admin, OWN, 1, 2)
-    assert (await chat(admin, own)).status == 200
+    assert (await chat(admin, unpriced_agent)).status == 200
 
 
 async def test_it_is_told_once_in_a_period_where_it_is_allowed(
-    admin: Api, own: Json, people: People, service: Service, clock: ManualClock
+    admin: Api, unpriced_agent: Json, people: People, service: Service, clock: ManualClock
 ) -> None:
     for action, more in (("block", {"on_unpriced": "allow"}), ("notify", {})):
         budget = await add_budget(admin, {"type": "tenant"}, limit_usd=5, action=action, **more)
         assert budget["on_unpriced"] == "allow"
     for _ in range(2):
-        reply = (await chat(admin, own)).json()
+        reply = (await chat(admin, unpriced_agent)).json()
         assert (reply["warnings"], reply["estimated_cost_usd"]) == (["unpriced_model"], None)
     assert len(await unpriced_events(people, admin, service)) == 2
     assert set((await spent(admin)).values()) == {0.0}
     clock.advance(40 * 24 * 3600)
     admin = await people.super_admin()
-    await chat(admin, own)
+    await chat(admin, unpriced_agent)
     assert len(await unpriced_events(people, admin, service)) == 4
 
 
 @pytest.mark.one_service("other processes see a changed budget within seconds")
 async def test_a_fallback_with_a_price_answers_instead(
-    admin: Api, own: Json, agent: Json, provider: ProviderServer
+    admin: Api, unpriced_agent: Json, agent: Json, provider: ProviderServer
 ) -> None:
     mixed = await make_agent(
         admin, name="Mixed", primary_model=OWN, fallback_models=["openai/gpt-4o"], status="published"
     )
     budget = await add_budget(admin, {"type": "tenant"}, limit_usd=5, action="fallback")
     assert (await chat(admin, mixed)).json()["model"] == "openai/gpt-4o"
-    assert (await chat(admin, own)).code == "model_unpriced"
+    assert (await chat(admin, unpriced_agent)).code == "model_unpriced"
     await admin.put(f"{BUDGETS}/{budget['id']}", {"action": "block"})
     assert (await chat(admin, mixed)).code == "model_unpriced"
 
 
 async def test_no_fallback_and_no_sub_agent_gets_around_it(
-    admin: Api, own: Json, provider: ProviderServer, key: Json
+    admin: Api, unpriced_agent: Json, provider: ProviderServer, key: Json
 ) -> None:
     await add_budget(admin, {"type": "tenant"}, limit_usd=5)
     asking = await make_agent(
         admin, name="Asking", primary_model="openai/gpt-4o", fallback_models=[OWN], status="published"
     )
-    await attach_agent(admin, asking, own, delegation_prompt="Anything.")
+    await attach_agent(admin, asking, unpriced_agent, delegation_prompt="Anything.")
     provider.fails(refusing(400))
     assert (await chat(admin, asking)).code == "model_error"
     provider.says("", Call("delegate_to_own", '{"task": "Go."}'))
@@ -113,18 +113,20 @@ async def test_no_fallback_and_no_sub_agent_gets_around_it(
     assert {request.json["model"] for request in provider.requests if request.body} == {"gpt-4o"}
 
 
-async def test_a_budget_of_a_key_refuses_it_too(admin: Api, own: Json, provider: ProviderServer) -> None:
+async def test_a_budget_of_a_key_refuses_it_too(
+    admin: Api, unpriced_agent: Json, provider: ProviderServer
+) -> None:
     keys = (await admin.get("/api/v1/api-keys")).json()["data"]
     await add_budget(admin, {"type": "provider_key", "id": keys[0]["id"]}, limit_usd=5)
-    refused = await chat(admin, own)
+    refused = await chat(admin, unpriced_agent)
     assert (refused.status, refused.code) == (422, "model_unpriced")
     await set_price(admin, OWN, 1, 1)
-    assert (await chat(admin, own)).status == 200
+    assert (await chat(admin, unpriced_agent)).status == 200
 
 
-async def test_budgets_in_tokens_do_not_care(admin: Api, own: Json) -> None:
+async def test_budgets_in_tokens_do_not_care(admin: Api, unpriced_agent: Json) -> None:
     await add_budget(admin, {"type": "tenant"}, limit_tokens=100_000)
-    assert (await chat(admin, own)).status == 200
+    assert (await chat(admin, unpriced_agent)).status == 200
 
 
 async def test_a_budget_that_only_notifies_refuses_nothing(admin: Api) -> None:

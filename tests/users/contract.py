@@ -1,4 +1,4 @@
-"""What the contract tests know of users and invitations."""
+"""Objects and calls of users and invitations for the contract tests."""
 
 from collections.abc import Collection
 

@@ -1,4 +1,4 @@
-"""What administrators do to accounts: it counts at once, is told once, and has its limits."""
+"""Tests of an administrator's changes to accounts: effective at once, announced once, and limited."""
 
 import pytest
 
@@ -24,7 +24,7 @@ def operations(api, user_id: str):
     }
 
 
-async def stored(people, user: User) -> User | None:
+async def load_user(people, user: User) -> User | None:
     async with people.context(user.tenant_id) as ctx:
         return await ctx.db.get(User, user.id)
 
@@ -56,7 +56,7 @@ async def test_a_super_admin_grants_each_of_the_five_roles_in_any_tenant(people,
     user = await people.user("agent_user", await people.tenant())
     answer = await admin.put(f"/users/{user.id}/role", {"role": role})
     assert (answer.status, answer.json()["role"]) == (200, role)
-    assert (await stored(people, user)).role is role
+    assert (await load_user(people, user)).role is role
 
 
 async def test_a_change_of_role_is_told_once_in_the_users_tenant(people, admin):
@@ -80,7 +80,7 @@ async def test_an_unknown_role_is_refused(people, admin, role):
     answer = await admin.put(f"/users/{user.id}/role", {"role": role})
     assert (answer.status, answer.code) == (422, "validation_error")
     assert list(answer.details) == ["role"]
-    assert (await stored(people, user)).role is Role.agent_user
+    assert (await load_user(people, user)).role is Role.agent_user
 
 
 async def test_a_role_change_changes_nothing_else(people, admin):
@@ -94,7 +94,7 @@ async def test_a_role_change_changes_nothing_else(people, admin):
         "status": "inactive",
     }
     assert (await admin.put(f"/users/{user.id}/role", body)).status == 200
-    now = await stored(people, user)
+    now = await load_user(people, user)
     assert (now.email, now.email_verified, now.status) == (user.email, True, user.status)
 
 
@@ -222,7 +222,7 @@ async def test_a_tenant_admin_cannot_make_a_super_admin(people):
     user = await people.user(tenant=tenant)
     answer = await api.put(f"/users/{user.id}/role", {"role": "super_admin"})
     assert (answer.status, answer.details["required"]) == (403, "super_admin")
-    assert (await stored(people, user)).role is Role.agent_user
+    assert (await load_user(people, user)).role is Role.agent_user
     assert (await api.put(f"/users/{user.id}/role", {"role": "tenant_admin"})).status == 200
 
 
@@ -245,7 +245,7 @@ async def test_another_tenants_users_are_not_found(people):
         answer = await call()
         assert (answer.status, answer.code) == (404, "user_not_found")
         assert answer.body == (await unknown[name]()).body
-    now = await stored(people, stranger)
+    now = await load_user(people, stranger)
     assert (now.role, now.status) == (stranger.role, stranger.status)
 
 

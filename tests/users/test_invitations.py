@@ -16,7 +16,7 @@ from tests.users.invitations import EMAIL, invite, registration
 WEEK_S = 7 * 24 * 3600
 
 
-async def invited(people, email: str = EMAIL) -> list[Invitation]:
+async def list_invitations(people, email: str = EMAIL) -> list[Invitation]:
     async with people.context() as ctx:
         return await ctx.system("test").all(Invitation, email=email)
 
@@ -50,7 +50,7 @@ async def test_an_invitation_leads_into_the_tenant_with_the_role(service, api, t
 async def test_the_token_is_stored_as_a_hash_only(service, people, tenant_admin):
     await tenant_admin.post("/users/invite", {"email": EMAIL, "role": "viewer"})
     token = link_token(await last_mail(service, EMAIL))
-    [stored] = await invited(people)
+    [stored] = await list_invitations(people)
     assert stored.token_hash == hash_token(token)
     assert token not in str(stored)
 
@@ -79,7 +79,7 @@ async def test_inviting_again_replaces_the_earlier_invitation(service, people, a
     assert (second.status, second.json()["email"]) == (201, EMAIL)
     tokens = {link_token(mail) for mail in await mails_to(service, EMAIL)}
     [new] = tokens - {old}
-    assert [invitation.id for invitation in await invited(people)] == [second.json()["id"]]
+    assert [invitation.id for invitation in await list_invitations(people)] == [second.json()["id"]]
     assert first.json()["id"] != second.json()["id"]
     assert (await api.post("/auth/register", registration(old))).status == 422
     assert (await api.post("/auth/register", registration(new))).json()["role"] == "agent_user"
@@ -91,13 +91,13 @@ async def test_of_invitations_sent_at_once_one_is_left(people, tenant_admin):
     refused = [answer.code for answer in answers if answer.status != 201]
     assert len(refused) < 4
     assert set(refused) <= {"conflict"}
-    assert len(await invited(people)) == 1
+    assert len(await list_invitations(people)) == 1
 
 
 async def test_two_tenants_may_invite_the_same_person(people, admin, tenant_admin):
     for api in (admin, tenant_admin):
         assert (await api.post("/users/invite", {"email": EMAIL, "role": "viewer"})).status == 201
-    assert len(await invited(people)) == 2
+    assert len(await list_invitations(people)) == 2
 
 
 async def test_a_super_admin_invites_into_another_tenant_by_the_header(people, admin, acme):
@@ -105,7 +105,7 @@ async def test_a_super_admin_invites_into_another_tenant_by_the_header(people, a
         "/users/invite", {"email": EMAIL, "role": "super_admin"}, headers={"X-Tenant-ID": acme.id}
     )
     assert answer.status == 201
-    assert [invitation.tenant_id for invitation in await invited(people)] == [acme.id]
+    assert [invitation.tenant_id for invitation in await list_invitations(people)] == [acme.id]
 
 
 async def test_someone_with_an_account_anywhere_is_not_invited(service, people, tenant_admin):
@@ -113,7 +113,7 @@ async def test_someone_with_an_account_anywhere_is_not_invited(service, people, 
     for email in (user.email, user.email.upper()):
         answer = await tenant_admin.post("/users/invite", {"email": email, "role": "viewer"})
         assert (answer.status, answer.code) == (409, "email_taken")
-    assert await invited(people, user.email) == []
+    assert await list_invitations(people, user.email) == []
     assert await mails_to(service, user.email) == []
 
 
@@ -222,7 +222,7 @@ async def test_a_tenant_admin_invites_up_to_its_own_role(people, tenant_admin):
         "your_role": "tenant_admin",
         "reason": "role_above_yours",
     }
-    assert await invited(people) == []
+    assert await list_invitations(people) == []
     for role in ("viewer", "agent_user", "agent_developer", "tenant_admin"):
         assert (await tenant_admin.post("/users/invite", {"email": EMAIL, "role": role})).status == 201
 
@@ -265,7 +265,7 @@ async def test_a_body_cannot_choose_tenant_id_or_expiry(people, tenant_admin, ad
         "invited_by": admin.user.id,
     }
     assert (await tenant_admin.post("/users/invite", body)).status == 201
-    [stored] = await invited(people)
+    [stored] = await list_invitations(people)
     assert stored.id != "inv_mine"
     assert (stored.tenant_id, stored.invited_by) == (acme.id, tenant_admin.user.id)
     assert stored.expires_at < "2999"
@@ -327,7 +327,7 @@ async def test_another_tenants_invitations_are_neither_seen_nor_taken_back(peopl
     unknown = await tenant_admin.delete("/users/invitations/inv_nowhere")
     assert (foreign.status, foreign.code) == (404, "invitation_not_found")
     assert foreign.body == unknown.body
-    assert len(await invited(people)) == 1
+    assert len(await list_invitations(people)) == 1
 
 
 @pytest.mark.parametrize("role", ["agent_developer", "agent_user", "viewer"])

@@ -1,4 +1,4 @@
-"""What the contract tests know of webhooks."""
+"""Objects and calls of webhooks for the contract tests."""
 
 from retinue.kit.ids import new_id
 from retinue.webhooks.models import Webhook, WebhookDelivery
@@ -20,7 +20,7 @@ _ROTATED = "webhooks.secrets webhooks.secret_prefix webhooks.previous_secret_unt
 
 
 async def _webhook(scene: Scene) -> dict[str, str]:
-    """It points to the provider of the scene, which answers whatever it is sent."""
+    """Return a webhook to the provider of the scene, which accepts everything."""
     async with scene.people.context(scene.user.tenant_id) as ctx:
         webhook = await ctx.db.insert(some_webhook(scene.user.id, scene.provider.url))
     return {"webhook_id": webhook.id}

@@ -43,7 +43,7 @@ class Hooks:
         return found
 
     async def happen(self, type: str = ORDER, data: dict[str, Any] | None = None, *, hops: int = 0) -> str:
-        """An event of the tenant, committed; its id."""
+        """Emit and commit an event of the tenant; return its id."""
         async with self.people.context(self.admin.user.tenant_id) as ctx:
             if hops:
                 import msgspec
@@ -65,7 +65,7 @@ class Hooks:
         self.admin.app = self.service
 
     async def call(self, webhook: dict[str, Any], method: str, rest: str, **more: Any) -> Response:
-        """As the administrator, who signs in again when the held clock has run on."""
+        """Call as the administrator, who signs in again if the session has expired."""
         path = f"{PATH}/{webhook['id']}{rest}"
         answer = await self.admin.request(method, path, **more)
         if answer.status == 401:
@@ -74,7 +74,7 @@ class Hooks:
         return answer
 
     async def deliveries(self, webhook: dict[str, Any], **query: Any) -> list[dict[str, Any]]:
-        """Newest first."""
+        """Return the deliveries, newest first."""
         answer = await self.call(webhook, "GET", "/executions", query=query or None)
         assert answer.status == 200, answer
         assert set(answer.json()) == {"data", "total", "page", "per_page"}
@@ -92,7 +92,7 @@ class Hooks:
         return found
 
 
-def own(secret: str, timestamp: str, body: bytes) -> str:
-    """As the specification says it: the whole secret as text over `<timestamp>.<raw body>`."""
+def own_signature(secret: str, timestamp: str, body: bytes) -> str:
+    """Sign as the specification says: the whole secret as text over `<timestamp>.<raw body>`."""
     signed = hmac.new(secret.encode(), timestamp.encode() + b"." + body, hashlib.sha256)
     return "sha256=" + signed.hexdigest()

@@ -46,7 +46,7 @@ class Receiver:
     forward: Callable[["Received"], Awaitable[int]] | None = None
 
     async def until(self, path: str, count: int) -> None:
-        """So many have arrived there; longer than ten seconds nobody waits."""
+        """Wait until this many requests have arrived at the path, at most ten seconds."""
         async with asyncio.timeout(10):
             while len(self.at(path)) < count:
                 self.arrival.clear()

@@ -1,4 +1,4 @@
-"""What the owner of a webhook sees of its deliveries, and how they are tried again."""
+"""Tests of deliveries as the owner of a webhook sees them, and of retries."""
 
 from retinue.kit.clock import instant_from_timestamp
 from retinue.kit.jobs.models import Job
@@ -13,7 +13,7 @@ SHOWN = {
 
 
 async def totals(hooks, webhook):
-    """The total of the whole list and of each status, which must agree with the rows."""
+    """Return the total of each status; they must agree with the rows."""
     found = {}
     for status in (None, "pending", "delivered", "failed"):
         query = {"per_page": 1, **({"status": status} if status else {})}

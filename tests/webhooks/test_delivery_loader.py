@@ -27,8 +27,8 @@ class Counting:
         return getattr(self._database, name)
 
 
-async def _routed(hooks: Hooks, count: int) -> list[WebhookDelivery]:
-    """Deliveries that nobody has sent yet."""
+async def _route_deliveries(hooks: Hooks, count: int) -> list[WebhookDelivery]:
+    """Return routed deliveries that were not sent yet."""
     await hooks.make()
     for _ in range(count):
         await hooks.happen()
@@ -39,7 +39,7 @@ async def _routed(hooks: Hooks, count: int) -> list[WebhookDelivery]:
 
 
 async def test_those_who_ask_together_share_a_read_and_nobody_is_told_of_anothers(hooks, monkeypatch):
-    deliveries = await _routed(hooks, 3)
+    deliveries = await _route_deliveries(hooks, 3)
     instance = hooks.service.instance
     counting = Counting(instance.database)
     monkeypatch.setattr(instance, "database", counting)
@@ -54,7 +54,7 @@ async def test_those_who_ask_together_share_a_read_and_nobody_is_told_of_another
 
 
 async def test_a_read_that_fails_is_told_to_all_who_asked_and_the_next_one_is_made_anew(hooks, monkeypatch):
-    first, second = await _routed(hooks, 2)
+    first, second = await _route_deliveries(hooks, 2)
     instance = hooks.service.instance
     counting = Counting(instance.database)
     monkeypatch.setattr(instance, "database", counting)

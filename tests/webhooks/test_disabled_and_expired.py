@@ -1,4 +1,4 @@
-"""What time does to webhooks and deliveries: those that never work are disabled, those that are old go."""
+"""Tests of failing webhooks, which are disabled, and of old deliveries, which are deleted."""
 
 from retinue.kit.jobs.models import Job
 from retinue.webhooks.models import WebhookAttempt, WebhookDelivery, WebhookHour, WebhookMessage

@@ -7,7 +7,7 @@ import pytest
 from retinue.access.models import Role
 from retinue.kit.db.databases import direct_url
 from retinue.kit.text.header_masks import MASK
-from tests.canaries import everything_stored, hits
+from tests.canaries import hits, read_everything_stored
 
 TOKEN = "Bearer kGq2-of-the-customer-77xy"
 HEADERS = {"Authorization": TOKEN, "X-Team": "the-blue-ones-4711"}
@@ -15,11 +15,11 @@ MASKED = dict.fromkeys(HEADERS, MASK)
 SECRETS = list(HEADERS.values())
 
 
-async def stored(hooks: Any) -> bytes:
-    """Everything, with nothing left in a log that is yet to be copied."""
+async def read_stored(hooks: Any) -> bytes:
+    """Return all stored bytes; the service is stopped, so that no write-ahead log is left."""
     settings = hooks.service.settings
     await hooks.service.stop()
-    found = await everything_stored(settings.data_dir, direct_url(settings))
+    found = await read_everything_stored(settings.data_dir, direct_url(settings))
     await hooks.restart_stopped()
     return found
 
@@ -51,7 +51,7 @@ async def test_they_are_sent_as_they_are_and_kept_nowhere_in_clear(hooks, receiv
     await hooks.work()
     assert (await hooks.call(made, "POST", "/test", json={})).json()["success"]
     assert [one.headers["authorization"] for one in receiver.received] == [TOKEN, TOKEN]
-    assert hits(await stored(hooks), SECRETS) == []
+    assert hits(await read_stored(hooks), SECRETS) == []
 
 
 @pytest.mark.parametrize(

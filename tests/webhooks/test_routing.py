@@ -1,4 +1,4 @@
-"""Who hears of an event: by name, wildcard and filter, while active, and not without end."""
+"""Tests of the webhooks that get an event: by name, wildcard and filter, while active, and bounded."""
 
 import asyncio
 
@@ -188,7 +188,7 @@ async def test_a_notification_too_tells_how_far_its_chain_has_come(hooks, receiv
 async def test_a_long_request_reaches_the_first_webhook_that_was_made_meanwhile(
     hooks, receiver, took_s, arrivals
 ):
-    """What a request knew when it began holds for a second; a shorter one may as well have come before."""
+    """A request believes for a second that nobody listens; a shorter one may have come before the webhook."""
     clock, tenant_id = hooks.clock, hooks.admin.user.tenant_id
     knows_of_nobody = no_listeners_until(clock, is_listened_to=False)
     principal = Principal(kind="user", tenant_id=tenant_id, no_listeners_until=knows_of_nobody)

@@ -1,4 +1,4 @@
-"""When a delivery is tried: seven times at the given moments, whatever happens to the service meanwhile."""
+"""Tests of the retry schedule: seven attempts at fixed times, also across restarts."""
 
 import itertools
 from email.utils import formatdate

@@ -1,4 +1,4 @@
-"""What arrives is what was signed, in both schemes and over its bytes, also while a secret is rotated."""
+"""Tests of signatures: both schemes, over the raw body, also while a secret is rotated."""
 
 import base64
 import hashlib
@@ -10,7 +10,7 @@ import pytest
 from retinue import __version__
 from retinue.kit.webhook_signing import signature_headers
 from tests.factories.happenings import only_event
-from tests.webhooks.hooks import own
+from tests.webhooks.hooks import own_signature
 
 pytestmark = pytest.mark.either_database
 
@@ -18,7 +18,7 @@ DATA = {"note": 'Zoë ☃ "quoted" <&> \\', "large": 2**53 + 1, "nested": {"b": 
 
 
 def standard(secret: str, id: str, timestamp: str, body: bytes) -> str:
-    """As Standard Webhooks says it: the decoded key over `<id>.<timestamp>.<raw body>`."""
+    """Sign as Standard Webhooks says: the decoded key over `<id>.<timestamp>.<raw body>`."""
     key = base64.b64decode(secret.removeprefix("whsec_"))
     signed = hmac.new(key, f"{id}.{timestamp}.".encode() + body, hashlib.sha256)
     return "v1," + base64.b64encode(signed.digest()).decode()
@@ -60,7 +60,9 @@ async def test_a_delivery_carries_the_event_and_both_signatures_of_its_very_byte
     }
     assert abs(int(headers["x-service-timestamp"]) - hooks.clock.time()) < 5
     assert headers["webhook-timestamp"] == headers["x-service-timestamp"]
-    assert headers["x-service-signature"] == own(made["secret"], headers["x-service-timestamp"], got.body)
+    assert headers["x-service-signature"] == own_signature(
+        made["secret"], headers["x-service-timestamp"], got.body
+    )
     assert headers["webhook-signature"] == standard(
         made["secret"], event_id, headers["webhook-timestamp"], got.body
     )
@@ -96,8 +98,8 @@ async def test_a_rotated_secret_signs_at_once_and_the_one_before_beside_it_for_i
     await hooks.work()
     got, headers = receiver.last, receiver.last.headers
     at = headers["x-service-timestamp"]
-    assert headers["x-service-signature"] == own(rotated["secret"], at, got.body)
-    assert headers["x-service-signature-previous"] == own(made["secret"], at, got.body)
+    assert headers["x-service-signature"] == own_signature(rotated["secret"], at, got.body)
+    assert headers["x-service-signature-previous"] == own_signature(made["secret"], at, got.body)
     assert headers["webhook-signature"].split() == [
         standard(secret, got.json["id"], at, got.body) for secret in (rotated["secret"], made["secret"])
     ]
@@ -112,7 +114,7 @@ async def test_a_rotated_secret_signs_at_once_and_the_one_before_beside_it_for_i
     await hooks.happen()
     await hooks.work()
     got = receiver.last
-    assert got.headers["x-service-signature"] == own(
+    assert got.headers["x-service-signature"] == own_signature(
         once_more["secret"], got.headers["x-service-timestamp"], got.body
     )
     assert "x-service-signature-previous" not in got.headers

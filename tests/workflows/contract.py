@@ -1,4 +1,4 @@
-"""What the contract tests know of workflows."""
+"""Objects and calls of workflows for the contract tests."""
 
 from retinue.workflows.models import Workflow, WorkflowExecution, WorkflowSchedule, WorkflowVersion
 from tests.contract.knowledge import FAR, Call, DomainContract, Scene, World

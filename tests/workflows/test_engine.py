@@ -1,4 +1,4 @@
-"""How runs move: branches, joins, loops, failures, retries, delays, cancelling, and taking up again."""
+"""Tests of runs: branches, joins, loops, failures, retries, delays, cancelling and resuming."""
 
 from typing import Any
 

@@ -38,8 +38,8 @@ async def assert_all_ended(people: People, api: Api) -> list[WorkflowExecution]:
     return found
 
 
-def containing(id: str, items: int, **more: Any) -> dict[str, Any]:
-    """A loop that starts a workflow for each of its items."""
+def loop_of_runs(id: str, items: int, **more: Any) -> dict[str, Any]:
+    """Return a loop that starts a workflow for each of its items."""
     inner = {"type": "sub_workflow", "config": {"workflow_id": id, "input": {"id": "{{input.id}}"}}}
     return node("loop", "loop", items=list(range(items)), node=inner, **more)
 
@@ -48,7 +48,7 @@ def containing(id: str, items: int, **more: Any) -> dict[str, Any]:
 async def test_a_workflow_that_starts_itself_ends_after_a_thousand_runs(
     service: Service, people: People, admin: Api
 ) -> None:
-    workflow = await make_workflow(admin, containing("{{input.id}}", 1_000))
+    workflow = await make_workflow(admin, loop_of_runs("{{input.id}}", 1_000))
     await run(service, admin, workflow, {"id": workflow["id"]})
     assert len(await assert_all_ended(people, admin)) == 1_001
 
@@ -58,7 +58,7 @@ async def test_a_workflow_that_starts_itself_ends_after_a_thousand_runs(
 async def test_a_workflow_that_starts_itself_by_a_template_comes_to_an_end(
     service: Service, people: People, admin: Api, on_item_error: str
 ) -> None:
-    workflow = await make_workflow(admin, containing("{{input.id}}", 20, on_item_error=on_item_error))
+    workflow = await make_workflow(admin, loop_of_runs("{{input.id}}", 20, on_item_error=on_item_error))
     done = await run(service, admin, workflow, {"id": workflow["id"]})
     assert done["status"] in {"failed", "completed"}
     found = await assert_all_ended(people, admin)
@@ -142,7 +142,7 @@ async def test_runs_of_a_loop_wait_for_places_and_never_fail_for_them(
 ) -> None:
     person = await people.signed_in(Role.tenant_admin, await people.tenant("Small", plan="free"))
     inner = await make_workflow(person, node("a", set="{{input.id}}"))
-    outer = await make_workflow(person, containing(inner["id"], 12))
+    outer = await make_workflow(person, loop_of_runs(inner["id"], 12))
     id = await start(person, outer, {"id": 7})
     for _ in range(6):
         await service.runner.drain()
@@ -159,7 +159,7 @@ async def test_a_run_with_many_waiting_ones_keeps_no_other_from_its_place(
 ) -> None:
     person = await people.signed_in(Role.tenant_admin, await people.tenant("Small", plan="free"))
     inner = await make_workflow(person, node("a"))
-    outer = await make_workflow(person, containing(inner["id"], 30, concurrency=30))
+    outer = await make_workflow(person, loop_of_runs(inner["id"], 30, concurrency=30))
     other = await make_workflow(
         person, node("b"), trigger={"type": "event", "config": {"event_type": "go.on"}}
     )
@@ -181,7 +181,7 @@ async def test_a_full_workflow_lets_others_pass_however_many_of_it_wait(
 ) -> None:
     slow = node("a", "http", url="http://127.0.0.1:9", retry={"max": 1, "delay_ms": 60_000})
     full = await make_workflow(admin, slow, settings={"max_concurrency": 1})
-    outer = await make_workflow(admin, containing(full["id"], 50, concurrency=50))
+    outer = await make_workflow(admin, loop_of_runs(full["id"], 50, concurrency=50))
     for _ in range(3):
         await start(admin, outer, {"id": 7})
     await service.runner.drain()
@@ -195,7 +195,7 @@ async def test_a_full_workflow_lets_others_pass_however_many_of_it_wait(
     assert (await execution(admin, other, second))["status"] == "running"
 
 
-async def refused(api: Api, workflow: dict[str, Any], *nodes: dict[str, Any]) -> dict[str, Any]:
+async def update_refused(api: Api, workflow: dict[str, Any], *nodes: dict[str, Any]) -> dict[str, Any]:
     answer = await api.put(f"{PATH}/{workflow['id']}", {"nodes": list(nodes)})
     assert (answer.status, answer.code) == (422, "validation_error"), answer
     return answer.details
@@ -204,8 +204,8 @@ async def refused(api: Api, workflow: dict[str, Any], *nodes: dict[str, Any]) ->
 async def test_a_workflow_that_contains_itself_cannot_be_published(admin: Api) -> None:
     a = await make_workflow(admin, node("n"), name="A")
     me = node("me", "sub_workflow", workflow_id=a["id"])
-    assert (await refused(admin, a, me)).keys() == {"nodes.me.config.workflow_id"}
-    looped = await refused(admin, a, containing(a["id"], 3))
+    assert (await update_refused(admin, a, me)).keys() == {"nodes.me.config.workflow_id"}
+    looped = await update_refused(admin, a, loop_of_runs(a["id"], 3))
     assert looped.keys() == {"nodes.loop.config.node.config.workflow_id"}
     # A draft may be written down, and says what is wrong with it.
     draft = await make_workflow(admin, node("n"), name="Draft", status="draft")
@@ -224,8 +224,8 @@ async def test_a_workflow_that_contains_itself_cannot_be_published(admin: Api) -
 async def test_a_circle_through_other_workflows_is_refused_where_it_would_close(admin: Api) -> None:
     a = await make_workflow(admin, node("n"), name="A")
     b = await make_workflow(admin, node("to_a", "sub_workflow", workflow_id=a["id"]), name="B")
-    c = await make_workflow(admin, containing(b["id"], 2), name="C")
-    said = await refused(admin, a, node("to_c", "sub_workflow", workflow_id=c["id"]))
+    c = await make_workflow(admin, loop_of_runs(b["id"], 2), name="C")
+    said = await update_refused(admin, a, node("to_c", "sub_workflow", workflow_id=c["id"]))
     assert said == {
         "nodes.to_c.config.workflow_id": (
             "leads back to this workflow through C > B; a workflow cannot contain itself"

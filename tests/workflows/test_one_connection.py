@@ -17,7 +17,7 @@ from tests.usage.spending import add_budget
 
 @pytest.fixture
 async def service(make_service) -> Service:
-    """A service with one connection: on PostgreSQL, whoever waits for a second one waits for ever."""
+    """A service with one connection: on PostgreSQL, a step that needs a second one would wait for ever."""
     return await make_service(database_pool=1)
 
 

@@ -1,4 +1,4 @@
-"""A workflow does for somebody only what he may do himself, at the moment when it is to be done."""
+"""Tests that a workflow does for somebody only what they may do themselves at that moment."""
 
 import asyncio
 from typing import Any

@@ -7,7 +7,7 @@ from tests.client import Api
 from tests.factories.workflows import PATH, make_workflow, node, start
 
 
-def told(listener: Listener) -> list[tuple[str, int, str | None]]:
+def list_events(listener: Listener) -> list[tuple[str, int, str | None]]:
     return [(one.event, one.id, one.data.get("node_id")) for one in listener.events]
 
 
@@ -38,7 +38,7 @@ async def test_a_stream_tells_every_step_to_those_who_come_early_late_or_back(
     assert (await admin.post(f"{path}/cancel", {})).status == 200
     await early.until("execution_failed")
     await back.until("execution_failed")
-    steps = told(early)
+    steps = list_events(early)
     assert steps[0] == ("execution_started", 1, None)
     assert [number for _, number, _ in steps] == list(range(1, len(steps) + 1))
     assert {(event, who) for event, _, who in steps} == {
@@ -46,7 +46,7 @@ async def test_a_stream_tells_every_step_to_those_who_come_early_late_or_back(
         ("node_started", "a"), ("node_started", "call"), ("node_started", "ask"), ("node_started", "wait"),
         ("node_completed", "a"), ("node_completed", "call"),
     }  # fmt: skip
-    assert told(back) == steps[3:]
+    assert list_events(back) == steps[3:]
     late = Listener(admin, f"{path}/stream", method="GET")
     await late.until("execution_failed")
     assert late.body == early.body

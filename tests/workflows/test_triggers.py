@@ -1,4 +1,4 @@
-"""What starts a workflow, how often, and how many may run at once."""
+"""Tests of triggers: starts of a workflow, their number, and limits on concurrent runs."""
 
 import asyncio
 from typing import Any

@@ -16,7 +16,7 @@ def body(*nodes: dict[str, Any], **more: Any) -> dict[str, Any]:
     return {"name": "Tell", "nodes": list(nodes), **more}
 
 
-async def refused(answer) -> list[str]:
+async def unknown_fields(answer) -> list[str]:
     assert (answer.status, answer.code) == (422, "validation_error"), answer
     assert set(answer.details.values()) == {"is not a known field"}
     return list(answer.details)
@@ -29,7 +29,7 @@ async def test_a_config_with_unknown_keys_is_refused_with_their_paths(admin) -> 
     field = {"type": "email", "label": "E-mail", "validation": {"allowed_domain": "example.com"}}
     approval = {"id": "ask", "type": "approval", "config": {"fields": [field]}}
     sent = body(END, nested, notice(recipient="a"), loop, approval)
-    assert await refused(await admin.post(PATH, sent)) == [
+    assert await unknown_fields(await admin.post(PATH, sent)) == [
         "nodes.1.config.recipients.mails",
         "nodes.2.config.recipient",
         "nodes.3.config.node.config.verb",
@@ -40,7 +40,7 @@ async def test_a_config_with_unknown_keys_is_refused_with_their_paths(admin) -> 
     assert "warnings" not in made
     path = f"{PATH}/{made['data']['id']}"
     changed = await admin.put(path, {"nodes": [notice(recipient="a")]})
-    assert await refused(changed) == ["nodes.0.config.recipient"]
+    assert await unknown_fields(changed) == ["nodes.0.config.recipient"]
     batch = {"operations": [{"op": "create", "data": body(notice(recipient="a"))}]}
     (failed,) = (await admin.post("/v1/workflows/batch", batch)).json()["data"]
     assert (failed["status"], list(failed["error"]["details"])) == (422, ["nodes.0.config.recipient"])
@@ -57,7 +57,7 @@ async def test_conditions_and_repeated_nodes_refuse_keys_that_change_their_meani
     approval = {"id": "ask", "type": "approval", "config": {"fields": [field]}}
     edge = {"from": "if", "to": "own", "when": {"any": [typo]}}
     sent = body(group, own, loop, approval, edges=[edge, {"from": "own", "to": "each", "when": "true"}])
-    assert await refused(await admin.post(PATH, sent)) == [
+    assert await unknown_fields(await admin.post(PATH, sent)) == [
         "nodes.0.config.vlue",
         "nodes.0.config.all.0.any.0.vlue",
         "nodes.0.config.any.0.vlue",
@@ -70,7 +70,7 @@ async def test_conditions_and_repeated_nodes_refuse_keys_that_change_their_meani
     ]
     made = (await admin.post(PATH, body(END))).json()["data"]
     changed = await admin.put(f"{PATH}/{made['id']}", {"edges": [{**edge, "from": "end", "to": "end"}]})
-    assert await refused(changed) == ["edges.0.when.any.0.vlue"]
+    assert await unknown_fields(changed) == ["edges.0.when.any.0.vlue"]
 
 
 async def test_a_comparison_needs_its_value_once_it_is_published(admin, people, service) -> None:
@@ -125,4 +125,4 @@ async def test_what_is_stored_runs_on_until_it_is_written_or_published(admin, pe
     validated = (await admin.post(f"{path}/validate")).json()["data"]
     assert validated["errors"][0]["path"] == "nodes.end.config.former"
     assert (await admin.post(f"{path}/unpublish")).status == 200
-    assert await refused(await admin.post(f"{path}/publish")) == ["nodes.end.config.former"]
+    assert await unknown_fields(await admin.post(f"{path}/publish")) == ["nodes.end.config.former"]

@@ -43,33 +43,33 @@ _MAX_EXPIRY_SECONDS = 366 * 86_400
 _ADMINISTRATORS = Approvers(roles=(Role.tenant_admin,))
 
 
-async def request(ctx: Context, wanted: RequestedApproval) -> Approval:
+async def request(ctx: Context, new_approval: RequestedApproval) -> Approval:
     """Request an approval; `wanted.waiting` is resumed in the transaction of the decision."""
-    is_anyone = wanted.approvers == Approvers()
-    approvers = _ADMINISTRATORS if is_anyone else wanted.approvers
-    _validate(wanted, approvers)
-    by = wanted.requested_by or Requester(ctx.actor["type"], ctx.actor["id"])
+    is_anyone = new_approval.approvers == Approvers()
+    approvers = _ADMINISTRATORS if is_anyone else new_approval.approvers
+    _validate(new_approval, approvers)
+    by = new_approval.requested_by or Requester(ctx.actor["type"], ctx.actor["id"])
     approval = Approval(
-        id=wanted.id or new_id(Approval.__prefix__),
-        title=" ".join(wanted.title.split())[:_MAX_TITLE_LENGTH] or "Approval",
-        description=wanted.description,
-        source_type=wanted.source.type,
-        source=wanted.source,
-        agent_id=wanted.source.agent_id,
-        tool_id=wanted.source.tool_id,
+        id=new_approval.id or new_id(Approval.__prefix__),
+        title=" ".join(new_approval.title.split())[:_MAX_TITLE_LENGTH] or "Approval",
+        description=new_approval.description,
+        source_type=new_approval.source.type,
+        source=new_approval.source,
+        agent_id=new_approval.source.agent_id,
+        tool_id=new_approval.source.tool_id,
         requester_id=by.id,
         requested_by=by,
         approvers=approvers,
-        required_approvals=wanted.required_approvals,
+        required_approvals=new_approval.required_approvals,
         # Without named approvers self-approval is allowed: an instance may have only one administrator.
-        allow_self_approval=is_anyone or wanted.allow_self_approval,
-        payload=mask_secrets(wanted.payload),
-        editable_fields=list(wanted.editable_fields),
-        fields=read_fields(list(wanted.fields)),
-        on_timeout=wanted.on_timeout,
-        expires_at=ctx.clock.ahead(wanted.expires_in_s),
-        continuation=wanted.waiting.continuation if wanted.waiting else None,
-        waiting_key=wanted.waiting.key if wanted.waiting else None,
+        allow_self_approval=is_anyone or new_approval.allow_self_approval,
+        payload=mask_secrets(new_approval.payload),
+        editable_fields=list(new_approval.editable_fields),
+        fields=read_fields(list(new_approval.fields)),
+        on_timeout=new_approval.on_timeout,
+        expires_at=ctx.clock.ahead(new_approval.expires_in_s),
+        continuation=new_approval.waiting.continuation if new_approval.waiting else None,
+        waiting_key=new_approval.waiting.key if new_approval.waiting else None,
         conversation_ids=conversation_ids_or_none(ctx.caller.conversation_ids),
     )
     await ctx.db.insert(approval)
@@ -80,15 +80,15 @@ async def request(ctx: Context, wanted: RequestedApproval) -> Approval:
     return approval
 
 
-def _validate(wanted: RequestedApproval, approvers: Approvers) -> None:
+def _validate(new_approval: RequestedApproval, approvers: Approvers) -> None:
     problems = {}
     if len(approvers.user_ids) > MAX_APPROVERS:
         problems["approvers.user_ids"] = f"must have at most {MAX_APPROVERS} entries"
-    if not 0 < wanted.expires_in_s <= _MAX_EXPIRY_SECONDS:
+    if not 0 < new_approval.expires_in_s <= _MAX_EXPIRY_SECONDS:
         problems["expires_in_s"] = f"must be between 1 and {_MAX_EXPIRY_SECONDS}"
     # The number of users with a role may change; the number of named users does not.
     max_required = MAX_APPROVERS if approvers.roles else len(set(approvers.user_ids))
-    if not 1 <= wanted.required_approvals <= max_required:
+    if not 1 <= new_approval.required_approvals <= max_required:
         problems["required_approvals"] = f"must be between 1 and {max_required}"
     if problems:
         raise Invalid(problems)

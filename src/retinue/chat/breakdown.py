@@ -189,21 +189,21 @@ async def collect(ctx: Context, agent: Agent, period: StatsPeriod) -> AgentBreak
     )
 
 
-async def _load_series(ctx: Context, period: StatsPeriod, given: dict[str, str]) -> list[StatsPoint]:
+async def _load_series(ctx: Context, period: StatsPeriod, parameters: dict[str, str]) -> list[StatsPoint]:
     names = buckets_of(ctx, period)
     width = len(names[0])
     points = {name: StatsPoint(start=periods.start_of(name)) for name in names}
-    for name, chats, failed, tokens, cost, p50, p95 in await ctx.db.rows(_TURNS[width], **given):
+    for name, chats, failed, tokens, cost, p50, p95 in await ctx.db.rows(_TURNS[width], **parameters):
         if (point := points.get(name)) is not None:
             _add(point, chats, failed, tokens, cost)
             point.p50_response_time_ms, point.p95_response_time_ms = p50, p95
     # Deleted logs are counted by days; they are older than the hours of a day.
     if width == _DAY_LENGTH:
-        since = given["since"][:_DAY_LENGTH]
-        for day, *sums in await ctx.db.rows(_PURGED, agent_id=given["agent_id"], since=since):
+        since = parameters["since"][:_DAY_LENGTH]
+        for day, *sums in await ctx.db.rows(_PURGED, agent_id=parameters["agent_id"], since=since):
             if (point := points.get(day)) is not None:
                 _add(point, *sums)
-    for name, rating, count in await ctx.db.rows(_RATINGS[width], **given):
+    for name, rating, count in await ctx.db.rows(_RATINGS[width], **parameters):
         if (point := points.get(name)) is not None and rating > 0:
             point.likes = int(count)
         elif point is not None:

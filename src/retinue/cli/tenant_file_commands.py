@@ -154,12 +154,12 @@ def _format_value(value: object) -> str:
     return text if len(text) <= _MAX_VALUE_LENGTH else f"{text[:_MAX_VALUE_LENGTH]}…"
 
 
-async def _context(instance: Instance, wanted: str) -> Context:
+async def _context(instance: Instance, tenant_name: str) -> Context:
     """Return a context that acts as the instance in one tenant, and reads outside transactions."""
     caller = Caller(correlation_id="cor_command_line")
     async with Context(instance, SYSTEM, caller, reads_outside_transaction=True) as lookup:
         tenants = await lookup.system("a tenant is named on the command line").all(Tenant)
-    matching = [tenant for tenant in tenants if not wanted or wanted in {tenant.id, tenant.name}]
+    matching = [tenant for tenant in tenants if not tenant_name or tenant_name in {tenant.id, tenant.name}]
     if len(matching) != 1:
         choices = ", ".join(f"{tenant.id} ({tenant.name})" for tenant in tenants)
         raise typer.BadParameter(f"choose one with --tenant: {choices}")

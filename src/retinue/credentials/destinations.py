@@ -60,9 +60,9 @@ def changes_destination(type: CredentialType, before: JsonObject, after: JsonObj
     return any(old.get(name) != new.get(name) for name in KINDS[type].destination)
 
 
-def is_fully_entered(type: CredentialType, given: JsonObject, after: JsonObject) -> bool:
+def is_fully_entered(type: CredentialType, new_secrets: JsonObject, after: JsonObject) -> bool:
     """Return whether the caller entered every secret of `after`, so that none moves without being known."""
-    return all(name in given for name in after if is_secret(type, name))
+    return all(name in new_secrets for name in after if is_secret(type, name))
 
 
 def rebind(credential: Credential, before: list[str], after: list[str]) -> list[str]:

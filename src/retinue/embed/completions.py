@@ -205,7 +205,7 @@ def _turn_request(
 
 
 def _output_override(
-    ctx: Context, wanted: ResponseFormat | None, forced: ForcedFunction | None
+    ctx: Context, response_format: ResponseFormat | None, forced: ForcedFunction | None
 ) -> OutputOverride | None:
     """Return the schema of the caller; whoever chats in public gets the agent's own."""
     if forced is not None:
@@ -213,15 +213,15 @@ def _output_override(
             raise Invalid({forced.path: "needs an access token; embed keys have the agent's output schema"})
         compile_output_schema(forced.parameters, forced.path)
         return OutputOverride(forced.parameters)
-    if wanted is None:
+    if response_format is None:
         return None
-    if wanted.type == "text":
+    if response_format.type == "text":
         return None if _is_embed_key(ctx) else OutputOverride(None)
     if _is_embed_key(ctx):
         raise Invalid({"response_format": "needs an access token; embed keys have the agent's output schema"})
-    if wanted.type == "json_object":
+    if response_format.type == "json_object":
         return OutputOverride({"type": "object"})
-    schema = wanted.json_schema.schema if wanted.json_schema is not None else None
+    schema = response_format.json_schema.schema if response_format.json_schema is not None else None
     if schema is None:
         raise Invalid({_SCHEMA_PATH: "is required"})
     compile_output_schema(schema, _SCHEMA_PATH)

@@ -56,5 +56,5 @@ async def load_for_page(ctx: Context, agent: Agent) -> PublicWidget:
     )
 
 
-def _text(given: str | None) -> str | None:
-    return (given or "").strip() or None
+def _text(value: str | None) -> str | None:
+    return (value or "").strip() or None

@@ -174,8 +174,8 @@ def _honeypot_field(spam: JsonObject) -> str | None:
     return (honeypot if isinstance(honeypot, str) else DEFAULT_HONEYPOT_FIELD) if honeypot else None
 
 
-def validate_settings(ctx: Context, given: JsonObject | None) -> JsonObject:
-    settings = given or {}
+def validate_settings(ctx: Context, raw_settings: JsonObject | None) -> JsonObject:
+    settings = raw_settings or {}
     problems: Problems = {}
     for name, value in settings.items():
         check = _SETTING_CHECKS.get(name)
@@ -190,8 +190,8 @@ def validate_settings(ctx: Context, given: JsonObject | None) -> JsonObject:
     return settings
 
 
-def validate_branding(ctx: Context, given: JsonObject | None) -> JsonObject:
-    branding = given or {}
+def validate_branding(ctx: Context, raw_branding: JsonObject | None) -> JsonObject:
+    branding = raw_branding or {}
     problems: Problems = {}
     for name in _COLOURS:
         colour = branding.get(name)
@@ -206,8 +206,8 @@ def validate_branding(ctx: Context, given: JsonObject | None) -> JsonObject:
     return branding
 
 
-def _check_size(given: JsonObject, path: str, problems: Problems) -> None:
-    if len(msgspec.json.encode(given)) > MAX_SETTINGS_BYTES:
+def _check_size(settings: JsonObject, path: str, problems: Problems) -> None:
+    if len(msgspec.json.encode(settings)) > MAX_SETTINGS_BYTES:
         problems[path] = f"must be at most {MAX_SETTINGS_BYTES // 1024} KiB"
 
 

@@ -130,17 +130,17 @@ def _is_search(query: SubmissionFilter | SubmissionList) -> bool:
 
 
 async def _search(
-    ctx: Context, words: list[str], given: JsonObject, shown: int, descending: bool
+    ctx: Context, words: list[str], filters: JsonObject, shown: int, descending: bool
 ) -> _SearchResult:
     """Return the first `shown` matches and the total."""
     if not words:
         return _SearchResult([])
-    names = tuple(sorted(given))
+    names = tuple(sorted(filters))
     is_filtered = len(names) > 1
-    liked = {**given, **like_parameters(words)}
+    liked = {**filters, **like_parameters(words)}
     if (
         is_filtered
-        and int(await ctx.db.scalar(_count_statement(names, _MAX_SCANNED_SUBMISSIONS), **given))
+        and int(await ctx.db.scalar(_count_statement(names, _MAX_SCANNED_SUBMISSIONS), **filters))
         <= _MAX_SCANNED_SUBMISSIONS
     ):
         rows = await ctx.db.rows(_scan_statement(names, len(words), descending, False), **liked)
@@ -149,7 +149,7 @@ async def _search(
     rows = await ctx.db.rows(_scan_statement(names, len(words), descending, True), **liked)
     new: list[str | int] = [row[0] for row in rows]
     most = max(0, shown - len(new)) if descending else shown
-    old, indexed = await find_numbers(ctx, words, given, most=most, descending=descending)
+    old, indexed = await find_numbers(ctx, words, filters, most=most, descending=descending)
     # Ascending: uncounted submissions follow only after all indexed ones, not after those of this page.
     some = [*new, *old] if descending else [*old, *(new if len(old) == indexed else ())]
     return _SearchResult(some, len(new) + indexed)
@@ -180,13 +180,13 @@ def _filter_parameters(form: Form, query: SubmissionFilter | SubmissionList) -> 
     return given
 
 
-async def _count_matching(ctx: Context, form: Form, given: JsonObject) -> int:
-    if given.keys() <= {"form_id", "status"}:
+async def _count_matching(ctx: Context, form: Form, filters: JsonObject) -> int:
+    if filters.keys() <= {"form_id", "status"}:
         totals = await load_totals(ctx, form.id)
         rest = totals.submissions - totals.processed - totals.archived
         by_status = {"received": rest, "processed": totals.processed, "archived": totals.archived}
-        return by_status[given["status"]] if "status" in given else totals.submissions
-    return int(await ctx.db.scalar(_count_statement(tuple(sorted(given))), **given))
+        return by_status[filters["status"]] if "status" in filters else totals.submissions
+    return int(await ctx.db.scalar(_count_statement(tuple(sorted(filters))), **filters))
 
 
 @functools.cache

@@ -92,9 +92,9 @@ async def load_home(ctx: Context) -> Home:
     )
 
 
-def worst_first(found: list[Need]) -> list[Need]:
+def worst_first(open_needs: list[Need]) -> list[Need]:
     """Order by severity, then the latest first."""
-    latest = sorted(found, key=lambda need: need.since, reverse=True)
+    latest = sorted(open_needs, key=lambda need: need.since, reverse=True)
     return sorted(latest, key=lambda need: need.severity is not NeedSeverity.bad)
 
 

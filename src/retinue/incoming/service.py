@@ -165,16 +165,16 @@ async def _large_text(ctx: Context, received: ReceivedPayload) -> str | None:
     return large.payload if large is not None else None
 
 
-def _verification_columns(wanted: Verification, locked: IncomingWebhook | None = None) -> JsonObject:
+def _verification_columns(verification: Verification, locked: IncomingWebhook | None = None) -> JsonObject:
     """Return the columns of a verification; without a new secret, that of `locked` stays."""
-    kind = wanted.type
-    header = wanted.header if has_custom_header(kind) and wanted.header else default_header(kind)
+    kind = verification.type
+    header = verification.header if has_custom_header(kind) and verification.header else default_header(kind)
     columns: JsonObject = {"verification_type": kind, "verification_header": header}
     if kind is VerificationType.none:
         return {**columns, "secret": None}
-    if wanted.secret is not None:
-        check_secret(kind, wanted.secret)
-        return {**columns, "secret": Sealed.of(wanted.secret)}
+    if verification.secret is not None:
+        check_secret(kind, verification.secret)
+        return {**columns, "secret": Sealed.of(verification.secret)}
     if locked is None or locked.verification_type is not kind or locked.secret is None:
         raise Invalid({"verification.secret": f"is required for {kind.value}"})
     return columns

@@ -62,7 +62,7 @@ class Timeline(Generic[R]):
         self,
         ctx: Context,
         query: PageQuery,
-        given: dict[str, Any],
+        filters: dict[str, Any],
         *,
         since: str | None = None,
         until: str | None = None,
@@ -70,23 +70,23 @@ class Timeline(Generic[R]):
         """Return the requested page, newest first, with the exact total."""
         per_page = min(query.per_page, MAX_PER_PAGE)
         offset = (query.page - 1) * per_page
-        total = await self.count(ctx, given, since, until)
+        total = await self.count(ctx, filters, since, until)
         items: list[R] = []
         if offset < total:
-            items = await self.page(ctx, given, since=since, until=until, limit=per_page, offset=offset)
+            items = await self.page(ctx, filters, since=since, until=until, limit=per_page, offset=offset)
         return Slice(items, total, query.page, per_page)
 
     async def count(
-        self, ctx: Context, given: dict[str, Any], since: str | None = None, until: str | None = None
+        self, ctx: Context, filters: dict[str, Any], since: str | None = None, until: str | None = None
     ) -> int:
         """Count the matching entries from `since` to `until`, both included."""
-        marks = await self._milestones(ctx, given)
-        return await self._between(ctx, marks, given, since or "", until)
+        marks = await self._milestones(ctx, filters)
+        return await self._between(ctx, marks, filters, since or "", until)
 
     async def page(
         self,
         ctx: Context,
-        given: dict[str, Any],
+        filters: dict[str, Any],
         *,
         since: str | None = None,
         until: str | None = None,
@@ -96,11 +96,11 @@ class Timeline(Generic[R]):
         """Return entries, newest first; a distant page starts from the nearest milestone."""
         below: str | None = None
         if offset > MILESTONE_INTERVAL:
-            marks = await self._milestones(ctx, given)
-            below, newer = await self._milestone_at(ctx, marks, given, since or "", until, offset)
+            marks = await self._milestones(ctx, filters)
+            below, newer = await self._milestone_at(ctx, marks, filters, since or "", until, offset)
             offset -= newer
         bounds = {"since": since, "until": until, "below": below}
-        wanted = given | {name: value for name, value in bounds.items() if value is not None}
+        wanted = filters | {name: value for name, value in bounds.items() if value is not None}
         statement = self._statement("page", tuple(sorted(wanted)))
         return await ctx.db.rows(statement, row_limit=limit, row_offset=offset, **wanted)
 
@@ -108,14 +108,14 @@ class Timeline(Generic[R]):
         self,
         ctx: Context,
         marks: _Milestones,
-        given: dict[str, Any],
+        filters: dict[str, Any],
         since: str,
         until: str | None,
         offset: int,
     ) -> tuple[str | None, int]:
         """Return the oldest milestone with at most `offset` newer entries, and their number."""
         last = len(marks.at) - 1 if until is None else bisect_right(marks.at, until) - 1
-        newest = await self._counted(ctx, given, since=marks.at[last], until=until)
+        newest = await self._counted(ctx, filters, since=marks.at[last], until=until)
         if newest > offset:
             return None, 0
         left = marks.before[last] - (offset - newest)
@@ -127,51 +127,51 @@ class Timeline(Generic[R]):
         return marks.at[index], newest + marks.before[last] - marks.before[index]
 
     async def _between(
-        self, ctx: Context, marks: _Milestones, given: dict[str, Any], since: str, until: str | None
+        self, ctx: Context, marks: _Milestones, filters: dict[str, Any], since: str, until: str | None
     ) -> int:
         last = len(marks.at) - 1 if until is None else bisect_right(marks.at, until) - 1
         first = bisect_left(marks.at, since)
         if first > last:
-            return await self._counted(ctx, given, since=since, until=until)
+            return await self._counted(ctx, filters, since=since, until=until)
         total = marks.before[last] - marks.before[first]
         if marks.at[first] != since:
-            total += await self._counted(ctx, given, since=since, below=marks.at[first])
-        newest = await self._counted(ctx, given, since=marks.at[last], until=until)
+            total += await self._counted(ctx, filters, since=since, below=marks.at[first])
+        newest = await self._counted(ctx, filters, since=marks.at[last], until=until)
         if until is None and newest > MILESTONE_INTERVAL:
             marks.is_extended = False
         return total + newest
 
-    async def _counted(self, ctx: Context, given: dict[str, Any], **bounds: str | None) -> int:
-        wanted = given | {name: value for name, value in bounds.items() if value is not None}
+    async def _counted(self, ctx: Context, filters: dict[str, Any], **bounds: str | None) -> int:
+        wanted = filters | {name: value for name, value in bounds.items() if value is not None}
         return int(await ctx.db.scalar(self._statement("count", tuple(sorted(wanted))), **wanted))
 
-    async def _milestones(self, ctx: Context, given: dict[str, Any]) -> _Milestones:
+    async def _milestones(self, ctx: Context, filters: dict[str, Any]) -> _Milestones:
         lists = self._known.setdefault(ctx.instance.database, OrderedDict())
-        key = (ctx.tenant_id, *sorted(given.items()))
-        names = tuple(sorted(given))
-        oldest = await ctx.db.scalar(self._statement("oldest", names), **given)
+        key = (ctx.tenant_id, *sorted(filters.items()))
+        names = tuple(sorted(filters))
+        oldest = await ctx.db.scalar(self._statement("oldest", names), **filters)
         now = ctx.clock.monotonic()
         marks = lists.get(key)
         if marks is None or marks.oldest != oldest or marks.laid_at + MILESTONE_TTL_SECONDS < now:
             marks = _Milestones(oldest, now)
         if not marks.is_extended:
-            await self._extend(ctx, marks, given)
+            await self._extend(ctx, marks, filters)
         lists[key] = marks
         lists.move_to_end(key)
         if len(lists) > _MAX_LISTS:
             lists.popitem(last=False)
         return marks
 
-    async def _extend(self, ctx: Context, marks: _Milestones, given: dict[str, Any]) -> None:
+    async def _extend(self, ctx: Context, marks: _Milestones, filters: dict[str, Any]) -> None:
         """Add milestones up to the point where entries may still be written."""
         settled = ctx.clock.ahead(-SETTLED_AFTER_SECONDS)
-        statement = self._statement("next", tuple(sorted(given)))
+        statement = self._statement("next", tuple(sorted(filters)))
         while True:
             last = marks.at[-1]
-            following = await ctx.db.scalar(statement, last=last, step=MILESTONE_INTERVAL, **given)
+            following = await ctx.db.scalar(statement, last=last, step=MILESTONE_INTERVAL, **filters)
             if following is None or following >= settled:
                 break
-            between = await self._counted(ctx, given, since=last, below=following)
+            between = await self._counted(ctx, filters, since=last, below=following)
             # A concurrent request may have added it.
             if marks.at[-1] == last:
                 marks.at.append(following)

@@ -99,9 +99,9 @@ def open_secrets(ctx: Context, channel: Channel) -> JsonObject:
     return secrets
 
 
-def merge_config(before: JsonObject, given: JsonObject) -> JsonObject:
+def merge_config(before: JsonObject, changes: JsonObject) -> JsonObject:
     """Merge the given keys into the existing ones; the mask keeps a value and null removes a key."""
-    wanted = restore_masked_headers(given, before)
+    wanted = restore_masked_headers(changes, before)
     after = {**before, **{name: value for name, value in wanted.items() if value != MASK}}
     return {name: value for name, value in after.items() if value is not None}
 
@@ -110,7 +110,7 @@ async def build_config_fields(
     ctx: Context,
     channel: Channel,
     provider: Notifier,
-    given: JsonObject,
+    new_config: JsonObject,
     *,
     are_secrets_pending: bool = False,
 ) -> JsonObject:
@@ -121,10 +121,10 @@ async def build_config_fields(
     ADR 8: secrets stay bound to the destination they were entered for, unless the caller knows them.
     """
     before = full_config(ctx, channel)
-    after = merge_config(before, given)
-    _report_unknown_keys(ctx, channel, provider, given)
+    after = merge_config(before, new_config)
+    _report_unknown_keys(ctx, channel, provider, new_config)
     secret_keys = sorted(name for name in after if _is_secret(provider, name))
-    credential_id = _read_credential(after, secret_keys, given)
+    credential_id = _read_credential(after, secret_keys, new_config)
     if credential_id is not None:
         # A credential's content is only read when it is used; a channel test then reports what is missing.
         provider = _with_optional_keys(provider, lambda _: True)
@@ -139,7 +139,7 @@ async def build_config_fields(
     if credential_id is not None:
         destination = await _admit_credential(ctx, credential_id, wanted, previous=destination)
     elif secrets:
-        is_entered = all(name in given and given[name] != MASK for name in secret_keys)
+        is_entered = all(name in new_config and new_config[name] != MASK for name in secret_keys)
         is_known = is_entered or ctx.principal.may(REVEAL_PERMISSION)
         destination = destinations.resolve_binding(
             ctx, previous=destination, wanted=wanted, is_entered=is_known
@@ -162,15 +162,15 @@ def _seal_secrets(ctx: Context, channel: Channel, secrets: JsonObject) -> Sealed
     return Sealed.of(msgspec.json.encode(secrets))
 
 
-def _read_credential(after: JsonObject, secret_keys: list[str], given: JsonObject) -> str | None:
+def _read_credential(after: JsonObject, secret_keys: list[str], config: JsonObject) -> str | None:
     """Return the credential id, if any. Credential and secrets replace each other; the later entry wins."""
     credential_id = after.get(CREDENTIAL_KEY)
     if credential_id is None:
         return None
     if not isinstance(credential_id, str) or not 0 < len(credential_id) <= 64:
         raise InvalidConfig({CREDENTIAL_KEY: "must be the id of a credential"})
-    named = [name for name in secret_keys if given.get(name) not in (None, MASK)]
-    if named and CREDENTIAL_KEY in given:
+    named = [name for name in secret_keys if config.get(name) not in (None, MASK)]
+    if named and CREDENTIAL_KEY in config:
         raise InvalidConfig({CREDENTIAL_KEY: f"cannot be combined with {named[0]}; send only one of them"})
     if named:
         after.pop(CREDENTIAL_KEY)
@@ -192,10 +192,10 @@ def _with_optional_keys(provider: Notifier, is_optional: Callable[[ConfigKey], b
     return msgspec.structs.replace(provider, config=keys, check=None)
 
 
-def _report_unknown_keys(ctx: Context, channel: Channel, provider: Notifier, given: JsonObject) -> None:
+def _report_unknown_keys(ctx: Context, channel: Channel, provider: Notifier, config: JsonObject) -> None:
     known = (*provider.config, *RECIPIENT_KEYS.get(channel.type, ()), CREDENTIAL_KEY)
     if ctx.caller.ignored is not None:
-        ctx.caller.ignored.report([join_path("config", name) for name in given if name not in known])
+        ctx.caller.ignored.report([join_path("config", name) for name in config if name not in known])
 
 
 def _validate_config(ctx: Context, provider: Notifier, config: JsonObject) -> JsonObject:
@@ -206,11 +206,11 @@ def _validate_config(ctx: Context, provider: Notifier, config: JsonObject) -> Js
     return {name: checked[name] for name in config if name in checked}
 
 
-async def _admit_credential(ctx: Context, credential_id: str, wanted: str, *, previous: str) -> str:
+async def _admit_credential(ctx: Context, credential_id: str, destination: str, *, previous: str) -> str:
     credential = await ctx.db.get(Credential, credential_id)
     if credential is None:
         raise InvalidConfig({CREDENTIAL_KEY: "there is no such credential"})
-    return wanted if await destinations.admit(ctx, credential, wanted) else previous
+    return destination if await destinations.admit(ctx, credential, destination) else previous
 
 
 def destination_of(provider_id: str, config: JsonObject) -> str:

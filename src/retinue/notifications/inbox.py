@@ -169,13 +169,13 @@ async def mark_read(ctx: Context, notification: UserNotification) -> UserNotific
     return marked
 
 
-async def mark_all_read(ctx: Context, wanted: ReadAll) -> int:
+async def mark_all_read(ctx: Context, selection: ReadAll) -> int:
     """Mark notifications as read and return how many; `before` includes the instant itself."""
     given: JsonObject = {}
-    if wanted.type is not None:
-        given["of_type"] = wanted.type
-    if wanted.before is not None:
-        given["before"] = read_instant("before", wanted.before)
+    if selection.type is not None:
+        given["of_type"] = selection.type
+    if selection.before is not None:
+        given["before"] = read_instant("before", selection.before)
     await _lock_inbox(ctx, ctx.principal.id)
     statement = _mark_all(has_type="of_type" in given, has_end="before" in given)
     marked = int(await ctx.db.execute(statement, of_user=ctx.principal.id, now=ctx.now, **given))

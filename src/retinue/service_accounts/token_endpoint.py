@@ -149,22 +149,22 @@ async def _record_refusal(ctx: Context, client_id: str, refused: OAuthRefusal, r
         await secret_attempts.count_failure(ctx, client_id)
 
 
-async def _find_client(ctx: Context, wanted: TokenRequest) -> _Client | None:
+async def _find_client(ctx: Context, token_request: TokenRequest) -> _Client | None:
     # A text that is no id of ours may not be storable; it takes the same look-up with another text.
-    client_id = wanted.client_id if _CLIENT_ID.fullmatch(wanted.client_id) else "none"
+    client_id = token_request.client_id if _CLIENT_ID.fullmatch(token_request.client_id) else "none"
     system = ctx.system("the client id alone says whose it is")
     row = await system.first(
         _CLIENT,
         client_id=client_id,
-        secret_hash=hash_token(wanted.client_secret.encode(errors="replace").decode()),
+        secret_hash=hash_token(token_request.client_secret.encode(errors="replace").decode()),
     )
     return None if row is None else _Client(*row)
 
 
-def _granted_scope(client: _Client, wanted: str, request: Request) -> str:
+def _granted_scope(client: _Client, scope: str, request: Request) -> str:
     """Return the permissions of the token: those wanted, or all of the account's."""
     held = frozenset(msgspec.json.decode(client.permissions)).intersection(PERMISSION_KEYS)
-    asked = frozenset(wanted.split())
+    asked = frozenset(scope.split())
     if asked - held:
         raise InvalidScope(request.request_id)
     return " ".join(in_catalogue_order(asked or held))

@@ -86,11 +86,9 @@ class FilterBuilder:
         shape: Shape = ("and", *self._parts) if len(self._parts) != 1 else self._parts[0]
         return Condition(shape, self._parameters)
 
-    def add_filter(self, given: object, field: str = "filter") -> None:
+    def add_filter(self, raw: object, field: str = "filter") -> None:
         """Add a filter or a list of filters; errors are reported under `field`."""
-        shape = (
-            self._group("and", given, field, 0) if isinstance(given, list) else self._all_of(given, field, 0)
-        )
+        shape = self._group("and", raw, field, 0) if isinstance(raw, list) else self._all_of(raw, field, 0)
         if shape:
             self._parts.append(shape)
 
@@ -135,13 +133,13 @@ class FilterBuilder:
         self._parameters[name] = value
         return name
 
-    def _all_of(self, given: object, path: str, depth: int) -> Shape:
-        if not isinstance(given, dict):
+    def _all_of(self, raw: object, path: str, depth: int) -> Shape:
+        if not isinstance(raw, dict):
             raise Invalid({path: "must be an object of column names and comparisons"})
         if depth > MAX_FILTER_DEPTH:
             raise Invalid({path: f"must be nested at most {MAX_FILTER_DEPTH} levels deep"})
         parts = []
-        for name, comparison in given.items():
+        for name, comparison in raw.items():
             here = f"{path}.{name}"
             parts.append(
                 self._group(name, comparison, here, depth)

@@ -36,19 +36,19 @@ class RowValidator:
         self._readers = [(column, make_reader(column)) for column in layout.columns]
         self._by_name = {column.name: (column, read) for column, read in self._readers}
 
-    def validate_new(self, given: JsonObject) -> tuple[JsonObject, Faults]:
+    def validate_new(self, row: JsonObject) -> tuple[JsonObject, Faults]:
         """Validate a new row; missing columns get their default."""
         values: JsonObject = {}
-        faults = self._unknown_columns(given)
+        faults = self._unknown_columns(row)
         for column, read in self._readers:
-            value = given.get(column.name)
+            value = row.get(column.name)
             if value is not None:
                 try:
                     value = read(value)
                 except BadValue as error:
                     faults[column.name] = str(error)
                     continue
-            if value is None and column.name not in given:
+            if value is None and column.name not in row:
                 value = column.default
             if value is not None:
                 values[column.key] = value
@@ -56,11 +56,11 @@ class RowValidator:
                 faults[column.name] = "is required"
         return values, faults
 
-    def validate_changes(self, given: JsonObject, before: JsonObject) -> tuple[JsonObject, Faults]:
+    def validate_changes(self, changes: JsonObject, before: JsonObject) -> tuple[JsonObject, Faults]:
         """Validate changes of an existing row; columns that are not given stay unchanged."""
         values = dict(before)
-        faults = self._unknown_columns(given)
-        for name, value in given.items():
+        faults = self._unknown_columns(changes)
+        for name, value in changes.items():
             entry = self._by_name.get(name)
             if entry is None:
                 continue
@@ -78,13 +78,13 @@ class RowValidator:
                 values.pop(column.key, None)
         return values, faults
 
-    def _unknown_columns(self, given: JsonObject) -> Faults:
+    def _unknown_columns(self, row: JsonObject) -> Faults:
         """Return errors for unknown columns.
 
         System columns are ignored, so that a row can be sent back as read.
         """
-        unknown = given.keys() - self._by_name.keys() - SYSTEM_COLUMN_NAMES
-        return {name: UNKNOWN_COLUMN_MESSAGE for name in given if name in unknown} if unknown else {}
+        unknown = row.keys() - self._by_name.keys() - SYSTEM_COLUMN_NAMES
+        return {name: UNKNOWN_COLUMN_MESSAGE for name in row if name in unknown} if unknown else {}
 
 
 def raise_if_invalid(faults: Faults) -> None:

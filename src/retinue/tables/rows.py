@@ -57,14 +57,14 @@ E = TypeVar("E", bound=RowEvent)
 
 
 async def create(
-    ctx: Context, table: DataTable, given: Sequence[JsonObject], places: Sequence[str] = ("",)
+    ctx: Context, table: DataTable, records: Sequence[JsonObject], places: Sequence[str] = ("",)
 ) -> list[StoredRow]:
     """Create all rows or none; `places` are the prefixes of their errors."""
     layout = Layout(table)
     checker = RowValidator(layout)
     many: list[JsonObject] = []
     faults: Faults = {}
-    for place, row_given in zip(places, given, strict=True):
+    for place, row_given in zip(places, records, strict=True):
         values, row_faults = checker.validate_new(row_given)
         faults |= _prefix_faults(place, row_faults)
         many.append(values)
@@ -141,12 +141,12 @@ async def replace(
     ctx: Context,
     table: DataTable,
     row_id: str,
-    given: JsonObject,
+    row_data: JsonObject,
     expected: Collection[Instant] | None = None,
 ) -> StoredRow:
     row = await lock_row(ctx, table, row_id, expected)
     layout = Layout(table)
-    values, faults = RowValidator(layout).validate_new(given)
+    values, faults = RowValidator(layout).validate_new(row_data)
     raise_if_invalid(faults)
     return await update_values(ctx, table, layout, row, values)
 
@@ -155,12 +155,12 @@ async def update(
     ctx: Context,
     table: DataTable,
     row_id: str,
-    given: JsonObject,
+    changes: JsonObject,
     expected: Collection[Instant] | None = None,
 ) -> StoredRow:
     row = await lock_row(ctx, table, row_id, expected)
     layout = Layout(table)
-    values, faults = RowValidator(layout).validate_changes(given, row.values)
+    values, faults = RowValidator(layout).validate_changes(changes, row.values)
     raise_if_invalid(faults)
     return await update_values(ctx, table, layout, row, values)
 

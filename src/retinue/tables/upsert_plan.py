@@ -74,7 +74,7 @@ async def plan_upsert(
     ctx: Context,
     table: DataTable,
     columns: list[Column],
-    given: Sequence[JsonObject],
+    records: Sequence[JsonObject],
     checker: RowValidator,
     *,
     locked: bool = True,
@@ -83,7 +83,7 @@ async def plan_upsert(
     layout = checker.layout
     faults: dict[int, Faults] = {}
     keys: list[tuple[Any, ...] | None] = []
-    for at, row_given in enumerate(given):
+    for at, row_given in enumerate(records):
         key_values, row_faults = checker.validate_changes(
             {column.name: row_given.get(column.name) for column in columns}, {}
         )
@@ -99,7 +99,7 @@ async def plan_upsert(
         ctx, table, columns, [key for key in keys if key is not None], locked=locked
     )
     planned: list[PlannedRow | None] = []
-    for at, (row_given, key) in enumerate(zip(given, keys, strict=True)):
+    for at, (row_given, key) in enumerate(zip(records, keys, strict=True)):
         planned.append(
             None if key is None else _plan_row(ctx, checker, layout, existing, key, row_given, faults, at)
         )

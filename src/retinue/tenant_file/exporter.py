@@ -18,15 +18,15 @@ async def read_names(ctx: Context) -> ReferenceIndex:
     return names
 
 
-async def export(ctx: Context, names: ReferenceIndex, wanted: Collection[str]) -> TenantDocument:
+async def export(ctx: Context, names: ReferenceIndex, section_names: Collection[str]) -> TenantDocument:
     """Return the wanted sections; those that the caller may not read are left out, with a warning."""
-    names.described = frozenset(wanted)
+    names.described = frozenset(section_names)
     sections: JsonObject = {}
     warnings = []
     for name in SECTION_NAMES:
-        if name in wanted and name not in names.records:
+        if name in section_names and name not in names.records:
             warnings.append(f"{name} is left out: this needs the permission {READ_KEYS[name]}.")
-        elif name in wanted:
+        elif name in section_names:
             records = names.records[name]
             part_of = SECTIONS[name].export
             sections[name] = {key: await part_of(ctx, names, records[key]) for key in sorted(records)}

@@ -30,11 +30,11 @@ class PlannedChange(msgspec.Struct, frozen=True, kw_only=True):
         return f"{self.section}/{self.name}"
 
 
-def plan_changes(current: TenantDocument, wanted: TenantDocument, *, prune: bool) -> list[PlannedChange]:
-    """Return a change for every object of the sections in `wanted`, `unchanged` ones included."""
+def plan_changes(current: TenantDocument, document: TenantDocument, *, prune: bool) -> list[PlannedChange]:
+    """Return a change for every object of the sections in `document`, `unchanged` ones included."""
     changes: list[PlannedChange] = []
     for section in SECTION_NAMES:
-        after = wanted.section(section)
+        after = document.section(section)
         if after is None:
             continue
         before = current.section(section) or {}
@@ -104,9 +104,9 @@ def _compare(path: str, before: object, after: object) -> Iterator[tuple[str, An
         yield path, before, after
 
 
-def hash_plan(current: TenantDocument, wanted: TenantDocument, ids: dict[str, str], *, prune: bool) -> str:
+def hash_plan(current: TenantDocument, document: TenantDocument, ids: dict[str, str], *, prune: bool) -> str:
     """Return a hash of what a plan depends on: both states, and which records the names stand for."""
-    sections = [name for name in SECTION_NAMES if wanted.section(name) is not None]
+    sections = [name for name in SECTION_NAMES if document.section(name) is not None]
     parts = {name: current.section(name) for name in sections}
-    content = to_plain([ids, prune, parts, wanted])
+    content = to_plain([ids, prune, parts, document])
     return hashlib.sha256(msgspec.json.encode(content, order="sorted")).hexdigest()

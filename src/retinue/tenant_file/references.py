@@ -63,9 +63,9 @@ class ReferenceIndex:
                 names._add_outside(section, field, await ctx.db.all(record, order_by=(field, "id")))
         return names
 
-    def _add_outside(self, section: str, field: str, found: Iterable[Any]) -> None:
+    def _add_outside(self, section: str, field: str, records: Iterable[Any]) -> None:
         by_name: dict[str, list[Any]] = {}
-        for record in found:
+        for record in records:
             by_name.setdefault(getattr(record, field), []).append(record)
         # A name that several have would be ambiguous, so their ids are kept.
         self.records[section] = {name: same[0] for name, same in by_name.items() if len(same) == 1}
@@ -75,12 +75,12 @@ class ReferenceIndex:
             f"@{section}/{name}": len(same) for name, same in by_name.items() if len(same) > 1
         }
 
-    def add_section(self, section: str, found: Iterable[Any], natural_name: NaturalName) -> None:
+    def add_section(self, section: str, records: Iterable[Any], natural_name: NaturalName) -> None:
         """Name the records: as a file named them, or else by their own name, with a number if it is taken."""
         known = {stored.record_id: stored.name for stored in self.stored if stored.section == section}
         self.records[section] = {}
         unnamed = []
-        for record in found:
+        for record in records:
             if record.id in known:
                 self.add(section, known[record.id], record)
             else:

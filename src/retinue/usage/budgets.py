@@ -100,11 +100,11 @@ async def delete(ctx: Context, budget: Budget) -> None:
     _invalidate_cache(ctx)
 
 
-def _unpriced_rule(action: BudgetAction, wanted: OnUnpriced | None) -> OnUnpriced:
+def _unpriced_rule(action: BudgetAction, requested_rule: OnUnpriced | None) -> OnUnpriced:
     """Return what a budget does about models without a price; one that only notifies refuses nothing."""
     if action is not BudgetAction.notify:
-        return wanted or OnUnpriced.refuse
-    if wanted is OnUnpriced.refuse:
+        return requested_rule or OnUnpriced.refuse
+    if requested_rule is OnUnpriced.refuse:
         raise Invalid({"on_unpriced": "must be allow if the action is notify"})
     return OnUnpriced.allow
 

@@ -82,9 +82,9 @@ def _prices_of(
                 yield model, PriceInForce(price, PriceSource.list)
 
 
-def render_price(model: str, found: PriceInForce) -> ModelPriceOut:
+def render_price(model: str, price: PriceInForce) -> ModelPriceOut:
     return ModelPriceOut(
-        model=model, source=found.source, updated_at=found.updated_at, **price_fields(found.price)
+        model=model, source=price.source, updated_at=price.updated_at, **price_fields(price.price)
     )
 
 

@@ -146,17 +146,17 @@ async def rotate_secret(ctx: Context, webhook: Webhook, grace_seconds: int) -> W
     return WebhookSecretRotation(id=locked.id, secret=secrets.current, previous_secret_expires_at=until)
 
 
-def _check(ctx: Context, given: JsonObject) -> None:
+def _check(ctx: Context, fields: JsonObject) -> None:
     """Validate the given fields."""
-    if "url" in given:
-        check_url(ctx, given["url"])
-    if "events" in given:
-        check_patterns(given["events"], "events")
-    if "headers" in given:
-        check_headers(given["headers"])
-        require_entered(given["headers"], "headers")
-    if "filters" in given:
-        check_filters(given["filters"])
+    if "url" in fields:
+        check_url(ctx, fields["url"])
+    if "events" in fields:
+        check_patterns(fields["events"], "events")
+    if "headers" in fields:
+        check_headers(fields["headers"])
+        require_entered(fields["headers"], "headers")
+    if "filters" in fields:
+        check_filters(fields["filters"])
 
 
 def _unique(events: list[str]) -> list[str]:

@@ -70,13 +70,13 @@ async def _reachable(ctx: Context, ids: set[str]) -> dict[str, Workflow]:
     return found
 
 
-def _find_path(wanted: str, start: str, graph: dict[str, Workflow]) -> list[str] | None:
+def _find_path(target_id: str, start: str, graph: dict[str, Workflow]) -> list[str] | None:
     """Return the ids on a path from `start` to the wanted workflow, without its own; None without a path."""
     paths = [[start]]
     seen = {start}
     while paths:
         path_ids = paths.pop()
-        if path_ids[-1] == wanted:
+        if path_ids[-1] == target_id:
             return path_ids[:-1]
         if path_ids[-1] in graph:
             following = {id for _, id in contained_ids(graph[path_ids[-1]].nodes)} - seen

@@ -58,33 +58,33 @@ def problems_of_edges(edges: list[JsonObject]) -> Problems:
     return dict.fromkeys(found, UNKNOWN_FIELD)
 
 
-def _find_in_config(node: JsonObject, place: str, found: list[str]) -> None:
+def _find_in_config(node: JsonObject, place: str, unknown: list[str]) -> None:
     kind = NODE_TYPES.get(node["type"]) if isinstance(node.get("type"), str) else None
     config = node.get("config")
     if kind is None or not isinstance(config, dict):
         return
-    found += find_unknown_keys_by_schema(config, kind.config_schema, f"{place}.config")
+    unknown += find_unknown_keys_by_schema(config, kind.config_schema, f"{place}.config")
     if kind.type == "condition":
         # The schema names the keys of the outermost condition only.
-        found += [
+        unknown += [
             path
             for name in ("all", "any", "condition")
             for path in _find_in_conditions(config.get(name), f"{place}.config.{name}")
         ]
     if kind.type == "approval":
-        found += find_unknown_field_keys(_fields_of(config), f"{place}.config.fields")
+        unknown += find_unknown_field_keys(_fields_of(config), f"{place}.config.fields")
     repeated = config.get("node")
     if kind.type == "loop" and isinstance(repeated, dict):
-        found += _unknown(repeated, Node, f"{place}.config.node")
-        _find_in_config(repeated, f"{place}.config.node", found)
+        unknown += _unknown(repeated, Node, f"{place}.config.node")
+        _find_in_config(repeated, f"{place}.config.node", unknown)
 
 
-def _find_in_conditions(given: object, path: str) -> list[str]:
-    if not isinstance(given, list):
-        return find_unknown_condition_keys(given, path)
+def _find_in_conditions(conditions: object, path: str) -> list[str]:
+    if not isinstance(conditions, list):
+        return find_unknown_condition_keys(conditions, path)
     return [
         found
-        for position, one in enumerate(given)
+        for position, one in enumerate(conditions)
         for found in find_unknown_condition_keys(one, f"{path}.{position}")
     ]
 

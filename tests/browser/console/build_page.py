@@ -19,7 +19,7 @@ async def talker(site, make=agent_with_tool):
 
 
 def instructions(page):
-    """The editor, once it has taken the place of the plain field."""
+    """Return the editor, which replaces the plain field."""
     return page.locator(".cm-content")
 
 
@@ -46,7 +46,7 @@ async def production(site, agent_id):
     return (await site.call("GET", f"{AGENTS}/{agent_id}"))["system_prompt"]
 
 
-def paced(words, pause_s, gate=None):
+def speak_slowly(words, pause_s, gate=None):
     """A provider that streams these words one by one; before the last it waits for the gate."""
 
     async def speak(_reader, writer):

@@ -30,7 +30,7 @@ __all__ = [
     "agent_with_tool",
     "axe",
     "new_person",
-    "opened",
+    "open_page",
     "sign_in",
     "waiting_approval",
 ]
@@ -42,7 +42,7 @@ async def sign_in(page: Any) -> None:
     await page.get_by_role("button", name="Sign in").click()
 
 
-async def opened(site: Site, page: Any, path: str) -> None:
+async def open_page(site: Site, page: Any, path: str) -> None:
     """Sign in as the administrator and wait for the page at this address; nothing moves on it.
 
     A colour that is halfway to another one has a contrast that nobody ever reads.

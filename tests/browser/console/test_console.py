@@ -7,7 +7,7 @@ from playwright.async_api import expect
 
 from tests.adapters.llm_replies import Call
 from tests.adapters.llm_server import provider_server
-from tests.browser.console.steps import AGENTS, LOOKS, agent_with_tool, axe, new_person, opened, sign_in
+from tests.browser.console.steps import AGENTS, LOOKS, agent_with_tool, axe, new_person, open_page, sign_in
 from tests.browser.forms import violations
 from tests.tools.servers.rest_api import rest_api
 
@@ -58,7 +58,7 @@ async def test_the_second_step_takes_a_code_and_leads_to_the_address_asked_for(s
 
 
 async def test_an_agent_is_made_found_and_deleted(site, page):
-    await opened(site, page, "/agents")
+    await open_page(site, page, "/agents")
     await page.keyboard.press("c")
     dialog = page.get_by_role("dialog")
     await dialog.get_by_label("Name").fill("Parcel clerk")
@@ -82,7 +82,7 @@ async def test_an_agent_is_made_found_and_deleted(site, page):
 async def test_a_reply_streams_with_its_tool_calls_and_figures(site, page):
     async with provider_server() as provider, rest_api() as remote:
         agent_id, slug = await agent_with_tool(site, provider, f"{remote.url}/refunds")
-        await opened(site, page, f"/agents/{agent_id}")
+        await open_page(site, page, f"/agents/{agent_id}")
         provider.says("Let me look.", Call(slug, '{"amount": 7}', "call_1"))
         provider.says("It is **late**. <img src=x>")
         await page.get_by_label("Say something").fill("Where is it?")
@@ -98,7 +98,7 @@ async def test_a_reply_streams_with_its_tool_calls_and_figures(site, page):
 
 async def test_an_expired_session_asks_over_the_page_and_loses_nothing(site, page):
     await site.call("POST", AGENTS, {**AGENT, "name": "Support desk"})
-    await opened(site, page, "/agents")
+    await open_page(site, page, "/agents")
     await page.get_by_label("Find by name").fill("desk")
     await page.context.clear_cookies()
     await page.route(
@@ -116,7 +116,7 @@ async def test_an_expired_session_asks_over_the_page_and_loses_nothing(site, pag
 
 @pytest.mark.journey
 async def test_two_tabs_share_one_session_and_leave_it_together(site, page):
-    await opened(site, page, "/agents")
+    await open_page(site, page, "/agents")
     other = await page.context.new_page()
     await other.goto(f"{site.url}/console/inbox")
     await other.get_by_role("heading", name="Inbox").wait_for()
@@ -139,7 +139,7 @@ REFUSALS = (
 @pytest.mark.parametrize(("status", "error", "words"), REFUSALS)
 async def test_a_refusal_says_what_is_missing_and_how_to_go_on(site, page, status, error, words):
     await site.call("POST", AGENTS, {**AGENT, "name": "Refused once"})
-    await opened(site, page, "/inbox")
+    await open_page(site, page, "/inbox")
     headers = {"Retry-After": "1", "X-Correlation-ID": "cor_hand_on", "X-RateLimit-Scope": "tenant"}
     await page.route(
         "**/api/v1/agents?**",
@@ -160,7 +160,7 @@ async def test_a_refusal_says_what_is_missing_and_how_to_go_on(site, page, statu
 
 
 async def test_a_server_that_is_gone_and_an_unknown_agent_have_a_way_on(site, page):
-    await opened(site, page, "/inbox")
+    await open_page(site, page, "/inbox")
     await page.goto(f"{site.url}/console/agents/agt_unknown")
     await page.get_by_text("There is nothing here").wait_for()
     await page.route("**/api/v1/agents?**", lambda route: route.abort())
@@ -173,7 +173,7 @@ async def test_a_server_that_is_gone_and_an_unknown_agent_have_a_way_on(site, pa
 
 async def test_the_palette_finds_an_agent_by_keyboard_alone(site, page):
     await site.call("POST", AGENTS, {**AGENT, "name": "Night watch"})
-    await opened(site, page, "/inbox")
+    await open_page(site, page, "/inbox")
     await page.keyboard.press("Control+k")
     await page.get_by_placeholder("Search or run a command").fill("Night")
     await page.get_by_role("button", name=re.compile("Night watch")).wait_for()
@@ -189,7 +189,7 @@ async def test_the_palette_finds_an_agent_by_keyboard_alone(site, page):
 async def test_j_and_k_walk_through_a_list_and_a_key_after_g_leads_elsewhere(site, page):
     for name in ("Walk one", "Walk two"):
         await site.call("POST", AGENTS, {**AGENT, "name": name})
-    await opened(site, page, "/agents?search=Walk")
+    await open_page(site, page, "/agents?search=Walk")
     await page.get_by_role("link", name="Walk one").wait_for()
     rows = page.locator("[data-row]")
     await page.keyboard.press("j")
@@ -225,7 +225,7 @@ async def test_axe_finds_nothing_on_any_screen(site, page, scheme, width):
         await page.goto(f"{site.url}/console{path}")
         await page.get_by_role("heading", level=1).wait_for()
         assert await violations(page) == [], path
-    await opened(site, page, "/agents")
+    await open_page(site, page, "/agents")
     for path in SCREENS:
         await page.goto(f"{site.url}/console{path}")
         await page.locator("h1, h2").first.wait_for()

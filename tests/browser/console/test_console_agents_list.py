@@ -6,7 +6,7 @@ from pathlib import Path
 
 from playwright.async_api import expect
 
-from tests.browser.console.steps import AGENTS, axe, opened
+from tests.browser.console.steps import AGENTS, axe, open_page
 
 AGENT = {"primary_model": "local/smollm2-135m", "system_prompt": "You help."}
 PHONE = {"width": 390, "height": 844}
@@ -15,7 +15,7 @@ PHONE = {"width": 390, "height": 844}
 async def test_several_agents_are_published_and_exported_at_once(site, page):
     for number in (1, 2):
         await site.call("POST", AGENTS, {**AGENT, "name": f"Bulky {number}"})
-    await opened(site, page, "/agents?search=Bulky")
+    await open_page(site, page, "/agents?search=Bulky")
     await page.get_by_role("checkbox", name="Select all on this page").check()
     bar = page.get_by_role("region", name="Selected agents")
     assert await axe(page) == []
@@ -31,7 +31,7 @@ async def test_several_agents_are_published_and_exported_at_once(site, page):
 
 async def test_an_agent_is_duplicated_and_one_comes_from_a_file(site, page, tmp_path):
     await site.call("POST", AGENTS, {**AGENT, "name": "Original"})
-    await opened(site, page, "/agents?search=Original")
+    await open_page(site, page, "/agents?search=Original")
     await page.get_by_role("button", name="Actions for Original").click()
     await page.get_by_role("menuitem", name="Duplicate").click()
     await page.get_by_role("link", name="Original (copy)").wait_for()
@@ -49,7 +49,7 @@ async def test_an_agent_is_duplicated_and_one_comes_from_a_file(site, page, tmp_
 
 
 async def test_a_template_fills_in_a_new_agent(site, page):
-    await opened(site, page, "/agents?create=true&template=support_desk")
+    await open_page(site, page, "/agents?create=true&template=support_desk")
     dialog = page.get_by_role("dialog")
     await dialog.get_by_text("Upload your help pages").wait_for()
     assert await dialog.get_by_label("Name", exact=True).input_value() == "Support desk"
@@ -59,7 +59,7 @@ async def test_a_template_fills_in_a_new_agent(site, page):
 
 
 async def test_a_double_click_creates_and_publishes_once(site, page):
-    await opened(site, page, "/agents?create=true&template=support_desk")
+    await open_page(site, page, "/agents?create=true&template=support_desk")
     sent = []
     page.on("request", lambda one: sent.append(f"{one.method} {one.url}") if one.method != "GET" else None)
     name = f"Once {secrets.token_hex(4)}"
@@ -79,7 +79,7 @@ async def test_rows_are_walked_through_after_a_filter_was_chosen(site, page):
     for number in (1, 2):
         made = await site.call("POST", AGENTS, {**AGENT, "name": f"Walked {number}"})
         await site.call("POST", f"{AGENTS}/{made['id']}/publish", {})
-    await opened(site, page, "/agents?search=Walked")
+    await open_page(site, page, "/agents?search=Walked")
     await page.get_by_role("radiogroup", name="Status").get_by_text("Published").click()
     await expect(page.get_by_role("radio", name="Published")).to_be_checked()
     rows = page.locator("[data-row]")
@@ -93,7 +93,7 @@ async def test_rows_are_walked_through_after_a_filter_was_chosen(site, page):
 
 async def test_the_list_fits_a_phone_and_is_accessible_in_both_schemes(site, page):
     await site.call("POST", AGENTS, {**AGENT, "name": "Small screen", "description": "A long sentence " * 8})
-    await opened(site, page, "/agents")
+    await open_page(site, page, "/agents")
     for scheme in ("light", "dark"):
         await page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
         for size in ({"width": 1440, "height": 900}, PHONE):

@@ -6,14 +6,14 @@ import pytest
 from playwright.async_api import expect
 
 from tests.adapters.llm_server import provider_server
-from tests.browser.console.steps import agent_that_asks_first, axe, opened, waiting_approval
+from tests.browser.console.steps import agent_that_asks_first, axe, open_page, waiting_approval
 from tests.tools.servers.rest_api import rest_api
 
 APPROVALS = "/api/v1/approvals"
 
 
 @pytest.fixture
-async def asking(site):
+async def ask_for_refund(site):
     """Let an agent ask for the refund of an order, and return the id of the approval."""
     async with provider_server() as provider, rest_api() as remote:
         agent = await agent_that_asks_first(site, provider, f"{remote.url}/refunds")
@@ -35,9 +35,9 @@ async def approval(site, id):
 
 
 @pytest.mark.journey
-async def test_approvals_arrive_by_themselves_and_are_decided_by_keyboard(site, page, asking):
-    await opened(site, page, "/approvals")
-    first, second = await asking(10482), await asking(10311)
+async def test_approvals_arrive_by_themselves_and_are_decided_by_keyboard(site, page, ask_for_refund):
+    await open_page(site, page, "/approvals")
+    first, second = await ask_for_refund(10482), await ask_for_refund(10311)
     item = page.get_by_role("button").filter(has_text="Refund order 10482")
     await item.wait_for()
     await expect(item).to_have_attribute("aria-current", "true")
@@ -71,9 +71,9 @@ async def test_approvals_arrive_by_themselves_and_are_decided_by_keyboard(site, 
     assert (await approval(site, second))["status"] == "rejected"
 
 
-async def test_someone_who_was_faster_is_named_with_the_decision(site, page, asking):
-    id = await asking(77)
-    await opened(site, page, f"/approvals?id={id}")
+async def test_someone_who_was_faster_is_named_with_the_decision(site, page, ask_for_refund):
+    id = await ask_for_refund(77)
+    await open_page(site, page, f"/approvals?id={id}")
     await expect(page.get_by_label("Order", exact=True)).to_have_value("77")
     await site.call("POST", f"{APPROVALS}/{id}/reject", {"comment": "Goods were worn"})
     await page.get_by_role("button", name=re.compile("^Approve")).click()
@@ -83,10 +83,10 @@ async def test_someone_who_was_faster_is_named_with_the_decision(site, page, ask
     assert await axe(page) == []
 
 
-async def test_the_request_that_is_shown_stays_when_it_is_decided_elsewhere(site, page, asking):
-    first = await asking(501)
-    second = await asking(502)
-    await opened(site, page, "/approvals")
+async def test_the_request_that_is_shown_stays_when_it_is_decided_elsewhere(site, page, ask_for_refund):
+    first = await ask_for_refund(501)
+    second = await ask_for_refund(502)
+    await open_page(site, page, "/approvals")
     order = page.get_by_label("Order", exact=True)
     await expect(order).to_have_value("501")
     called = (await approval(site, first))["payload"]["function"]
@@ -106,11 +106,11 @@ async def test_the_request_that_is_shown_stays_when_it_is_decided_elsewhere(site
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-async def test_an_approval_is_decided_on_a_phone(site, page, asking, scheme):
-    id = await asking(4711)
+async def test_an_approval_is_decided_on_a_phone(site, page, ask_for_refund, scheme):
+    id = await ask_for_refund(4711)
     await page.emulate_media(color_scheme=scheme)
     await page.set_viewport_size({"width": 390, "height": 844})
-    await opened(site, page, "/inbox")
+    await open_page(site, page, "/inbox")
     await page.get_by_role("link", name=re.compile("Approval needed")).first.click()
     await page.get_by_role("link", name="Back to the list").click()
     await page.get_by_role("button").filter(has_text="Refund order 4711").click()

@@ -5,7 +5,7 @@ import secrets
 from playwright.async_api import expect
 
 from tests.adapters.llm_server import KEY, provider_server
-from tests.browser.console.steps import AGENTS, axe, opened
+from tests.browser.console.steps import AGENTS, axe, open_page
 from tests.chat.attaching import chats_of, images_in, photo
 
 
@@ -21,7 +21,7 @@ async def looker(site, provider):
 async def test_a_refused_message_goes_back_with_its_files_and_the_bad_one_is_named(site, page):
     async with provider_server() as provider:
         agent = await looker(site, provider)
-        await opened(site, page, f"/agents/{agent}")
+        await open_page(site, page, f"/agents/{agent}")
         whole = photo(format="PNG")
         await page.locator("input[type=file]").set_input_files(
             [
@@ -53,7 +53,7 @@ async def test_a_refused_message_goes_back_with_its_files_and_the_bad_one_is_nam
 async def test_files_are_sent_in_the_playground_and_shown_in_the_transcript(site, page):
     async with provider_server() as provider:
         agent = await looker(site, provider)
-        await opened(site, page, f"/agents/{agent}")
+        await open_page(site, page, f"/agents/{agent}")
         picker = page.locator("input[type=file]")
         await picker.set_input_files(
             [

@@ -12,14 +12,14 @@ from tests.adapters.llm_replies import Call
 from tests.browser.console.build_page import (
     draft_of,
     instructions,
-    paced,
     production,
     say,
+    speak_slowly,
     system_prompt,
     talker,
     write,
 )
-from tests.browser.console.steps import AGENTS, LOOKS, agent_that_asks_first, axe, opened
+from tests.browser.console.steps import AGENTS, LOOKS, agent_that_asks_first, axe, open_page
 from tests.e2e.load import call
 from tests.e2e.processes import ADMIN_PASSWORD
 
@@ -27,7 +27,7 @@ from tests.e2e.processes import ADMIN_PASSWORD
 @pytest.mark.journey
 async def test_a_draft_is_saved_tried_and_published_while_production_waits(site, page):
     async with talker(site) as (agent_id, _, provider):
-        await opened(site, page, f"/agents/{agent_id}")
+        await open_page(site, page, f"/agents/{agent_id}")
         await write(page, " Answer in rhymes.")
         await page.get_by_text("1 change not published").wait_for()
         await page.get_by_text("Saved", exact=True).wait_for()
@@ -58,7 +58,7 @@ async def test_a_draft_is_saved_tried_and_published_while_production_waits(site,
 @pytest.mark.slow
 async def test_a_draft_is_discarded_and_the_editor_shows_what_is_published(site, page):
     async with talker(site) as (agent_id, _, _provider):
-        await opened(site, page, f"/agents/{agent_id}")
+        await open_page(site, page, f"/agents/{agent_id}")
         await write(page, " Forget this.")
         await page.keyboard.press("Control+s")
         await page.get_by_text("Saved", exact=True).wait_for()
@@ -76,7 +76,7 @@ async def test_tools_are_attached_ordered_and_made_to_require_approval(site, pag
         await site.call(
             "POST", "/v1/tools", {"name": name, "category": "custom", "tool_type": "webhook", **config}
         )
-        await opened(site, page, f"/agents/{agent_id}")
+        await open_page(site, page, f"/agents/{agent_id}")
         await page.get_by_role("button", name="Tool", exact=True).click()
         await page.get_by_label("Find a tool").fill(name)
         await page.keyboard.press("ArrowDown")
@@ -104,7 +104,7 @@ async def test_a_tool_and_a_sub_agent_of_the_pickers_are_saved_and_answer(site, 
         )
         body = {"name": helper, "primary_model": "local/smollm2-135m", "system_prompt": "You help out."}
         await site.call("POST", AGENTS, body)
-        await opened(site, page, f"/agents/{agent_id}")
+        await open_page(site, page, f"/agents/{agent_id}")
         for button, field, name in (("Tool", "Find a tool", tool), ("Agent", "Find an agent", helper)):
             await page.get_by_role("button", name=button, exact=True).click()
             await page.get_by_label(field).fill(name)
@@ -128,7 +128,7 @@ async def test_a_tool_and_a_sub_agent_of_the_pickers_are_saved_and_answer(site, 
 async def test_numbers_are_shown_and_typed_as_the_language_writes_them(site, page):
     async with talker(site) as (agent_id, _, _provider):
         await site.call("PUT", f"{AGENTS}/{agent_id}", {"max_tokens": 4096, "temperature": 0.7})
-        await opened(site, page, f"/agents/{agent_id}")
+        await open_page(site, page, f"/agents/{agent_id}")
         await expect(page.get_by_label("Max output tokens")).to_have_value("4,096")
         await page.evaluate("localStorage.setItem('retinue-language', 'de')")
         await page.reload()
@@ -155,7 +155,7 @@ async def test_model_knowledge_and_sub_agents_are_part_of_the_draft(site, page):
     async with talker(site) as (agent_id, _, _provider):
         clerk = {"name": f"Clerk {secrets.token_hex(4)}", "primary_model": "local/x", "system_prompt": "x"}
         clerk_id = (await site.call("POST", AGENTS, clerk))["id"]
-        await opened(site, page, f"/agents/{agent_id}")
+        await open_page(site, page, f"/agents/{agent_id}")
         await page.get_by_label("Max output tokens").fill("")
         await page.get_by_role("slider", name="Temperature").press("ArrowRight")
         await page.get_by_role("switch", name="Web search").check(force=True)
@@ -230,7 +230,7 @@ async def test_a_reader_sees_why_nothing_can_be_changed(site, page):
 
 async def test_a_reply_goes_on_by_itself_once_its_approval_is_decided(site, page):
     async with talker(site, agent_that_asks_first) as (agent_id, slug, provider):
-        await opened(site, page, f"/agents/{agent_id}")
+        await open_page(site, page, f"/agents/{agent_id}")
         order = msgspec.json.encode({"order": "10482", "amount": 184}).decode()
         provider.says("I ask a colleague.", Call(slug, order, "call_1"))
         provider.says("The refund is on its way.")
@@ -251,10 +251,10 @@ async def test_a_reply_goes_on_by_itself_once_its_approval_is_decided(site, page
 
 async def test_a_reload_goes_on_with_the_reply_and_a_stop_keeps_what_was_said(site, page):
     async with talker(site) as (agent_id, _, provider):
-        await opened(site, page, f"/agents/{agent_id}")
+        await open_page(site, page, f"/agents/{agent_id}")
         gate = asyncio.Event()
         # The last characters are held back until it is clear that they are no secret.
-        provider.fails(paced([*(f"word{n} " for n in range(80)), "end."], 0.01, gate))
+        provider.fails(speak_slowly([*(f"word{n} " for n in range(80)), "end."], 0.01, gate))
         await say(page, "Count")
         log = page.get_by_role("log")
         await log.get_by_text("word0 word1").wait_for()
@@ -263,7 +263,7 @@ async def test_a_reload_goes_on_with_the_reply_and_a_stop_keeps_what_was_said(si
         gate.set()
         await log.get_by_text("word79 end.").wait_for()
         await expect(log.get_by_text("Count")).to_have_count(1)
-        provider.fails(paced([f"story{n} " for n in range(80)], 0.01, asyncio.Event()))
+        provider.fails(speak_slowly([f"story{n} " for n in range(80)], 0.01, asyncio.Event()))
         await say(page, "Tell")
         await log.get_by_text("story0 story1").wait_for()
         await page.get_by_label("Say something").press("Escape")
@@ -281,7 +281,7 @@ async def test_axe_finds_nothing_while_one_edits_and_tries(site, page, scheme, w
     async with talker(site) as (agent_id, slug, provider):
         await page.emulate_media(color_scheme=scheme)
         await page.set_viewport_size({"width": width, "height": 900})
-        await opened(site, page, f"/agents/{agent_id}")
+        await open_page(site, page, f"/agents/{agent_id}")
         await write(page, "\n# Tone\nSpeak {{language}}.")
         await page.get_by_role("switch", name="Web search").check(force=True)
         await page.get_by_text("Context, time limits and cache").click()
@@ -304,7 +304,7 @@ async def test_axe_finds_nothing_while_one_edits_and_tries(site, page, scheme, w
 
 async def test_everything_is_reached_by_keyboard_alone(site, page):
     async with talker(site) as (agent_id, _, provider):
-        await opened(site, page, f"/agents/{agent_id}")
+        await open_page(site, page, f"/agents/{agent_id}")
         await instructions(page).focus()
         await page.keyboard.press("Control+End")
         await page.keyboard.type(" By keyboard.")

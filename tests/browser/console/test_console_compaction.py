@@ -1,11 +1,11 @@
-"""Where the history of a long conversation was compacted, in the playground and in the transcript."""
+"""Tests of the notice that a long conversation was compacted, in the playground and the transcript."""
 
 import re
 
 from playwright.async_api import expect
 
 from tests.browser.console.build_page import say, talker
-from tests.browser.console.steps import AGENTS, axe, opened
+from tests.browser.console.steps import AGENTS, axe, open_page
 
 LINE = "Older messages are summarized from here on"
 EARLIER = "The model reads a summary of older messages"
@@ -16,7 +16,7 @@ async def test_a_compacted_history_is_said_where_it_happened(site, page):
     async with talker(site) as (agent_id, _, _provider):
         await site.call("PUT", f"{AGENTS}/{agent_id}", {"max_context_tokens": 2000})
         await site.call("POST", f"{AGENTS}/{agent_id}/publish", {})
-        await opened(site, page, f"/agents/{agent_id}")
+        await open_page(site, page, f"/agents/{agent_id}")
         log = page.get_by_role("log")
         for number in range(1, 7):
             await say(page, f"{number}. {QUESTION}")

@@ -5,14 +5,14 @@ import asyncio
 from playwright.async_api import expect
 
 from tests.browser.console.build_page import draft_of, instructions, talker, write
-from tests.browser.console.steps import AGENTS, axe, opened
+from tests.browser.console.steps import AGENTS, axe, open_page
 
 UNPUBLISHED = {"name": "Clerk", "primary_model": "local/smollm2-135m", "system_prompt": "You help."}
 
 
 async def test_two_windows_that_change_one_draft_are_told_of_each_other(site, page):
     async with talker(site) as (agent_id, _, _provider):
-        await opened(site, page, f"/agents/{agent_id}")
+        await open_page(site, page, f"/agents/{agent_id}")
         await instructions(page).wait_for()
         changed = {"snapshot": {"system_prompt": "You help kindly."}}
         await site.call("PUT", f"{AGENTS}/{agent_id}/draft", changed)
@@ -34,7 +34,7 @@ async def test_two_windows_that_change_one_draft_are_told_of_each_other(site, pa
 async def test_the_ways_out_of_a_conflict_are_in_sight_and_publish_leads_to_them(site, page):
     async with talker(site) as (agent_id, _, _provider):
         await page.set_viewport_size({"width": 1280, "height": 720})
-        await opened(site, page, f"/agents/{agent_id}")
+        await open_page(site, page, f"/agents/{agent_id}")
         await instructions(page).wait_for()
         await site.call(
             "PUT", f"{AGENTS}/{agent_id}/draft", {"snapshot": {"system_prompt": "You help kindly."}}
@@ -62,7 +62,7 @@ async def test_the_ways_out_of_a_conflict_are_in_sight_and_publish_leads_to_them
 
 async def test_text_that_could_not_be_saved_survives_a_reload(site, page):
     async with talker(site) as (agent_id, _, _provider):
-        await opened(site, page, f"/agents/{agent_id}")
+        await open_page(site, page, f"/agents/{agent_id}")
         await page.route(
             "**/draft", lambda route: route.abort() if route.request.method == "PUT" else route.continue_()
         )
@@ -80,7 +80,7 @@ async def test_text_that_could_not_be_saved_survives_a_reload(site, page):
 
 async def test_nothing_is_published_without_a_change_that_could_not_be_saved(site, page):
     agent_id = (await site.call("POST", AGENTS, UNPUBLISHED))["id"]
-    await opened(site, page, f"/agents/{agent_id}")
+    await open_page(site, page, f"/agents/{agent_id}")
     await page.route(
         "**/draft", lambda route: route.abort() if route.request.method == "PUT" else route.continue_()
     )
@@ -107,12 +107,12 @@ async def test_a_draft_that_i_published_elsewhere_is_not_somebody_elses(site, pa
     async with talker(site) as (agent_id, _, _provider):
         changed = {"snapshot": {"system_prompt": "You help kindly."}}
         await site.call("PUT", f"{AGENTS}/{agent_id}/draft", changed)
-        await opened(site, page, f"/agents/{agent_id}")
+        await open_page(site, page, f"/agents/{agent_id}")
         await instructions(page).wait_for()
         may_read = asyncio.Event()
 
         async def read_late(route):
-            """What was published must not be read before the conflict: then there is none."""
+            """Delay the read of the published version: an earlier one would prevent the conflict."""
             if route.request.method == "GET":
                 await may_read.wait()
             await route.continue_()

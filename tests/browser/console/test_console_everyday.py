@@ -12,7 +12,7 @@ from tests.browser.console.steps import (
     agent_that_asks_first,
     agent_with_tool,
     axe,
-    opened,
+    open_page,
     waiting_approval,
 )
 from tests.browser.console.world import world_of
@@ -58,7 +58,7 @@ async def test_a_table_in_a_reply_keeps_its_words_and_its_columns(site, page, wi
         agent_id, _ = await agent_with_tool(site, provider, remote.url)
         provider.says(TABLE)
         await page.set_viewport_size({"width": width, "height": 844})
-        await opened(site, page, f"/agents/{agent_id}")
+        await open_page(site, page, f"/agents/{agent_id}")
         if width == 390:
             await page.get_by_text("Try", exact=True).click()
         await page.get_by_label("Say something").fill("How are the orders?")
@@ -89,7 +89,7 @@ async def test_titles_stay_whole_at_200_percent(site, page):
     async with provider_server() as provider, world_of(site, provider, "tenant_admin") as world:
         name = f"Reklamationsbearbeitung Nord {world.agent_id[-4:]}"
         await site.call("PUT", f"{AGENTS}/{world.agent_id}", {"name": name})
-        await opened(site, page, "/")
+        await open_page(site, page, "/")
         for path in (*world.screens(), "/service-accounts", f"/agents/{world.agent_id}/statistics"):
             await page.goto(f"{site.url}/console{path}")
             title = page.get_by_role("heading", level=1).first
@@ -107,7 +107,7 @@ async def test_titles_stay_whole_at_200_percent(site, page):
 
 
 async def test_the_profile_names_the_role_and_the_device(site, page):
-    await opened(site, page, "/profile")
+    await open_page(site, page, "/profile")
     await page.get_by_text("admin@example.com · Super administrator").wait_for()
     await page.get_by_role("region", name="Sessions").get_by_text("Chrome on Linux").first.wait_for()
     text = await page.locator("main").inner_text()
@@ -119,7 +119,7 @@ async def test_what_is_decided_leaves_the_inbox_and_the_list(site, page):
     async with provider_server() as provider, rest_api() as remote:
         agent = await agent_that_asks_first(site, provider, f"{remote.url}/refunds")
         id = await waiting_approval(site, provider, agent, 20_777)
-        await opened(site, page, "/inbox")
+        await open_page(site, page, "/inbox")
         row = page.locator(f"main a[href$='approvals?id={id}']")
         await row.click()
         await page.get_by_role("button", name="Reject", exact=False).last.click()
@@ -133,6 +133,6 @@ async def test_what_is_decided_leaves_the_inbox_and_the_list(site, page):
 
 
 async def test_the_meter_of_requests_is_quiet_while_there_are_plenty(site, page):
-    await opened(site, page, "/")
+    await open_page(site, page, "/")
     await page.get_by_role("region", name="Today").wait_for()
     await expect(page.get_by_text("Requests this minute")).to_have_count(0)

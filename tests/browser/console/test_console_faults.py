@@ -8,8 +8,8 @@ import pytest
 from playwright.async_api import Page, expect
 
 from tests.browser.console.build_page import instructions, say, talker
-from tests.browser.console.steps import AGENTS, axe, opened
-from tests.browser.mortal import RECOVERY_MS, WORDS, cabled, kill, mortal_site, speaking
+from tests.browser.console.steps import AGENTS, axe, open_page
+from tests.browser.mortal import RECOVERY_MS, WORDS, connect_by_cable, kill, mortal_site, speak_and_wait
 from tests.browser.site import Site
 
 GONE = "The server does not answer. What you write stays here"
@@ -22,9 +22,9 @@ async def mortal(tmp_path: Path) -> AsyncIterator[Site]:
         yield site
 
 
-async def at_work(site: Site, page: Page, agent_id: str) -> None:
+async def open_agent(site: Site, page: Page, agent_id: str) -> None:
     """Open the agent and wait until every part of its page is there."""
-    await opened(site, page, f"/agents/{agent_id}")
+    await open_page(site, page, f"/agents/{agent_id}")
     await instructions(page).wait_for()
     await field(page).wait_for()
 
@@ -35,7 +35,7 @@ def field(page: Page):
 
 async def test_a_question_to_a_server_that_is_gone_is_put_back_and_asked_once_more(mortal, page):
     async with talker(mortal) as (agent_id, _, provider):
-        await at_work(mortal, page, agent_id)
+        await open_agent(mortal, page, agent_id)
         log = page.get_by_role("log")
         await kill(mortal)
         await say(page, "Where is it?")
@@ -73,9 +73,9 @@ async def test_a_question_to_a_server_that_is_gone_is_put_back_and_asked_once_mo
 
 async def test_half_an_answer_stays_says_that_it_is_one_and_survives_a_reload(mortal, page):
     async with talker(mortal) as (agent_id, _, provider):
-        await at_work(mortal, page, agent_id)
+        await open_agent(mortal, page, agent_id)
         log = page.get_by_role("log")
-        provider.fails(speaking(WORDS, asyncio.Event()))
+        provider.fails(speak_and_wait(WORDS, asyncio.Event()))
         await say(page, "Count")
         await log.get_by_text("word0 word1").wait_for()
         await kill(mortal)
@@ -99,10 +99,10 @@ async def test_half_an_answer_stays_says_that_it_is_one_and_survives_a_reload(mo
 
 
 async def test_a_reply_that_ended_while_the_connection_was_broken_is_not_asked_for_twice(site, page):
-    async with talker(site) as (agent_id, _, provider), cabled(site) as (outside, cable):
-        await at_work(outside, page, agent_id)
+    async with talker(site) as (agent_id, _, provider), connect_by_cable(site) as (outside, cable):
+        await open_agent(outside, page, agent_id)
         gate = asyncio.Event()
-        provider.fails(speaking(WORDS, gate))
+        provider.fails(speak_and_wait(WORDS, gate))
         await say(page, "Count")
         log = page.get_by_role("log")
         await log.get_by_text("word0 word1").wait_for()
@@ -120,9 +120,9 @@ async def test_a_reply_that_ended_while_the_connection_was_broken_is_not_asked_f
 
 async def test_a_provider_that_breaks_off_is_not_one_that_did_not_answer(site, page):
     async with talker(site) as (agent_id, _, provider):
-        await at_work(site, page, agent_id)
+        await open_agent(site, page, agent_id)
         log = page.get_by_role("log")
-        provider.fails(speaking(WORDS, is_cut=True))
+        provider.fails(speak_and_wait(WORDS, is_cut=True))
         await say(page, "Count")
         await log.get_by_role("alert").get_by_text("The answer was cut off").wait_for()
         await expect(log.get_by_text("did not answer")).to_have_count(0)
@@ -135,7 +135,7 @@ async def test_a_provider_that_breaks_off_is_not_one_that_did_not_answer(site, p
 
 async def test_files_of_an_unsent_question_come_back_after_a_reload(mortal, page):
     async with talker(mortal) as (agent_id, _, provider):
-        await at_work(mortal, page, agent_id)
+        await open_agent(mortal, page, agent_id)
         note = {"name": "note.txt", "mimeType": "text/plain", "buffer": b"Order 7 is late."}
         await page.locator("input[type=file]").set_input_files([note])
         files = page.get_by_role("list", name="Attached files")
@@ -155,7 +155,7 @@ async def test_files_of_an_unsent_question_come_back_after_a_reload(mortal, page
 
 async def test_a_question_that_is_discarded_on_its_way_does_not_come_back(site, page):
     async with talker(site) as (agent_id, _, _):
-        await at_work(site, page, agent_id)
+        await open_agent(site, page, agent_id)
         questions = "**/chat/stream*"
         await page.route(questions, lambda _: None)
         async with page.expect_request(questions):
@@ -171,7 +171,7 @@ async def test_a_question_that_is_discarded_on_its_way_does_not_come_back(site, 
 async def test_columns_that_got_no_answer_are_asked_once_more(mortal, page):
     async with talker(mortal) as (agent_id, _, provider):
         await mortal.call("PUT", f"{AGENTS}/{agent_id}", {"system_prompt": "You help more."})
-        await opened(mortal, page, f"/agents/{agent_id}/compare")
+        await open_page(mortal, page, f"/agents/{agent_id}/compare")
         composer = page.get_by_label("Ask all columns")
         await composer.wait_for()
         await kill(mortal)
@@ -196,7 +196,7 @@ async def test_a_spent_budget_is_said_in_its_reply_and_nowhere_else(site, page):
         scope = {"type": "agent", "id": agent_id}
         spent = {"scope": scope, "period": "month", "limit_tokens": 1, "action": "block"}
         made = await site.call("POST", "/api/v1/budgets", spent)
-        await at_work(site, page, agent_id)
+        await open_agent(site, page, agent_id)
         await say(page, "Second")
         refused = page.get_by_role("log").get_by_role("alert")
         await refused.get_by_text("The budget of this agent of 1 token is used up.").wait_for()

@@ -12,7 +12,7 @@ from tests.adapters.llm_server import KEY, provider_server
 from tests.browser.console.steps import axe
 from tests.e2e.load import call
 from tests.e2e.processes import ServerProcess
-from tests.factories.weights import fetched
+from tests.factories.weights import fetch_weights
 
 PASSWORD = "First-Person-1"
 TWO_MINUTES = 120
@@ -23,7 +23,7 @@ class NewServer(ServerProcess):
     """`retinue serve` on an empty folder; `link` is what it prints."""
 
     def __init__(self, folder: Path, **env: str) -> None:
-        super().__init__(folder, RETINUE_MODELS_DIR=str(fetched()), **env)
+        super().__init__(folder, RETINUE_MODELS_DIR=str(fetch_weights()), **env)
         self.env.pop("RETINUE_ADMIN_PASSWORD")
         self.url = f"http://127.0.0.1:{self.port}"
 

@@ -1,8 +1,8 @@
-"""What surrounds every screen of the console: language, palette, permissions, live lists."""
+"""Tests of the frame around every screen of the console: language, palette, permissions, live lists."""
 
 from typing import Any
 
-from tests.browser.console.steps import AGENTS, Person, axe, new_person, opened
+from tests.browser.console.steps import AGENTS, Person, axe, new_person, open_page
 
 AGENT = {"primary_model": "local/smollm2-135m", "system_prompt": "You help."}
 PHONE = {"width": 390, "height": 844}
@@ -21,7 +21,7 @@ async def overflow(page: Any) -> int:
 
 
 async def test_the_console_speaks_german_and_fits_a_phone(site, page):
-    await opened(site, page, "/profile")
+    await open_page(site, page, "/profile")
     await page.get_by_role("radiogroup", name="Language").get_by_text("Deutsch").click()
     await page.get_by_role("heading", name="Profil und Sicherheit").wait_for()
     await page.set_viewport_size(PHONE)
@@ -39,7 +39,7 @@ async def test_the_console_speaks_german_and_fits_a_phone(site, page):
     await page.get_by_role("heading", name="Profile and security").wait_for()
 
 
-async def signed_in(site: Any, page: Any, person: Person, path: str) -> None:
+async def sign_in_as(site: Any, page: Any, person: Person, path: str) -> None:
     await page.emulate_media(reduced_motion="reduce")
     await page.goto(f"{site.url}/console{path}")
     await page.get_by_label("Email").fill(person.email)
@@ -49,7 +49,7 @@ async def signed_in(site: Any, page: Any, person: Person, path: str) -> None:
 
 async def test_the_palette_finds_objects_and_places(site, page):
     agent = await site.call("POST", AGENTS, {**AGENT, "name": "Zebra clerk"})
-    await opened(site, page, "/inbox")
+    await open_page(site, page, "/inbox")
     await page.keyboard.press("Control+k")
     field = page.get_by_placeholder("Search or run a command")
     await field.fill("zebra")
@@ -63,7 +63,7 @@ async def test_the_palette_finds_objects_and_places(site, page):
 
 
 async def test_a_list_shows_what_others_change_without_a_reload(site, page):
-    await opened(site, page, "/agents?search=Appearing")
+    await open_page(site, page, "/agents?search=Appearing")
     await page.get_by_text("Nothing found").wait_for()
     await site.call("POST", AGENTS, {**AGENT, "name": "Appearing agent"})
     await page.get_by_role("link", name="Appearing agent").wait_for()
@@ -84,7 +84,7 @@ async def test_who_lacks_a_permission_reads_who_can_give_it_and_asks(site, page)
             },
         ),
     )
-    await signed_in(site, page, person, "/agents")
+    await sign_in_as(site, page, person, "/agents")
     await page.get_by_role("heading", name="You cannot see this").wait_for()
     await page.get_by_text("can give it to you").wait_for()
     await page.get_by_role("button", name="Ask for it").click()
@@ -98,7 +98,7 @@ async def test_a_super_administrator_acts_in_another_organization(site, page):
     boss = {"email": "boss@northwind.example", "password": "North-Wind-1"}
     admin = {**boss, "first_name": "B", "last_name": "O"}
     made = await site.call("POST", "/api/v1/tenants", {"name": "Northwind", "admin": admin})
-    await opened(site, page, "/agents")
+    await open_page(site, page, "/agents")
     await page.get_by_role("button", name="Act in the organization").click()
     await page.get_by_role("menuitem", name="Northwind").click()
     await page.get_by_role("button", name="Act in the organization").get_by_text("Northwind").wait_for()
@@ -110,7 +110,7 @@ async def test_a_super_administrator_acts_in_another_organization(site, page):
 
 async def test_someone_changes_their_name_and_what_they_hear_of(site, page):
     person = await new_person(site)
-    await signed_in(site, page, person, "/profile")
+    await sign_in_as(site, page, person, "/profile")
     await page.get_by_label("First name").fill("Augusta")
     await page.get_by_role("button", name="Save name").click()
     await page.get_by_role("button", name="Account of Augusta Sample").wait_for()

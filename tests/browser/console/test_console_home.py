@@ -9,13 +9,13 @@ from playwright.async_api import expect
 
 from tests.adapters.llm_server import provider_server
 from tests.browser.console.build_page import talker
-from tests.browser.console.steps import AGENTS, axe, opened
+from tests.browser.console.steps import AGENTS, axe, open_page
 from tests.browser.site import Site
 
 HOME = "/api/v1/home"
 
 
-async def needed(site: Site, title_code: str) -> None:
+async def wait_for_need(site: Site, title_code: str) -> None:
     """Wait until home has such a need: what it shows may be some seconds old."""
     async with asyncio.timeout(20):
         while title_code not in {need["title_code"] for need in (await site.call("GET", HOME))["needs"]}:
@@ -31,7 +31,7 @@ async def test_what_needs_somebody_leads_to_its_place_or_says_more_where_it_stan
         key = await site.call("POST", "/api/v1/api-keys", {**body, "api_key": "wrong-key"})
         tested = await site.call("POST", f"/api/v1/api-keys/{key['id']}/test")
         assert not tested["success"]
-    await opened(site, page, "/")
+    await open_page(site, page, "/")
     expiring = page.get_by_role("listitem").filter(has_text="Carrier expires soon")
     await expiring.get_by_role("button", name=re.compile("Inspect")).click()
     await expect(expiring.get_by_text("Used by")).to_be_visible()
@@ -46,7 +46,7 @@ async def test_what_needs_somebody_leads_to_its_place_or_says_more_where_it_stan
 
 
 async def test_home_greets_shows_the_day_and_remembers_where_one_was(site, page):
-    await opened(site, page, "/")
+    await open_page(site, page, "/")
     await page.get_by_role(
         "heading", name=re.compile("(Good (morning|afternoon|evening)|Hello), Super")
     ).wait_for()
@@ -64,7 +64,7 @@ async def test_home_greets_shows_the_day_and_remembers_where_one_was(site, page)
 
 @pytest.mark.slow
 async def test_the_first_steps_can_be_put_away(site, page):
-    await opened(site, page, "/")
+    await open_page(site, page, "/")
     steps = page.get_by_role("region", name="Getting started")
     await steps.get_by_role("button", name="Dismiss").click()
     await expect(steps).to_have_count(0)
@@ -76,7 +76,7 @@ async def test_the_first_steps_can_be_put_away(site, page):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 async def test_home_is_accessible_on_a_desk_and_on_a_phone(site, page, scheme):
     await page.emulate_media(color_scheme=scheme)
-    await opened(site, page, "/")
+    await open_page(site, page, "/")
     await page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
     await page.get_by_role("region", name="Today").wait_for()
     for width, height in ((1440, 900), (390, 844)):
@@ -94,8 +94,8 @@ async def test_home_says_whom_a_spent_budget_silences_and_leads_to_it(site, page
         spent = {"scope": scope, "period": "month", "limit_tokens": 1, "action": "block"}
         # It is over as soon as it is set: nobody has to run into it first.
         made = await site.call("POST", "/api/v1/budgets", spent)
-        await needed(site, "budget_blocks")
-        await opened(site, page, "/")
+        await wait_for_need(site, "budget_blocks")
+        await open_page(site, page, "/")
         need = page.get_by_role("listitem").filter(
             has_text="Support desk answers nobody: its budget is used up"
         )
@@ -112,7 +112,7 @@ async def test_home_says_whom_a_spent_budget_silences_and_leads_to_it(site, page
 
 
 async def test_the_palette_invites_a_colleague_as_often_as_one_likes(site, page):
-    await opened(site, page, "/")
+    await open_page(site, page, "/")
     email = page.get_by_label("Email")
     for _ in range(2):
         await page.keyboard.press("Control+k")

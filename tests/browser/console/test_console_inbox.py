@@ -5,7 +5,7 @@ import re
 from playwright.async_api import expect
 
 from tests.adapters.llm_server import provider_server
-from tests.browser.console.steps import agent_that_asks_first, axe, opened, waiting_approval
+from tests.browser.console.steps import agent_that_asks_first, axe, open_page, waiting_approval
 from tests.tools.servers.rest_api import rest_api
 
 APPROVALS = "/api/v1/approvals"
@@ -16,7 +16,7 @@ async def test_what_was_decided_elsewhere_is_read_in_an_open_inbox(site, page):
     async with provider_server() as provider, rest_api() as remote:
         agent = await agent_that_asks_first(site, provider, f"{remote.url}/refunds")
         id = await waiting_approval(site, provider, agent, 10777)
-        await opened(site, page, "/inbox")
+        await open_page(site, page, "/inbox")
         row = page.get_by_role("listitem").filter(has=page.locator(f"a[href$='approvals?id={id}']"))
         await row.get_by_role("button", name="Mark as read").wait_for()
         # The server names the end in UTC, the console in the time of the person: "20 Nov, 16:21".

@@ -8,7 +8,7 @@ import pytest
 from playwright.async_api import expect
 
 from tests.adapters.llm_server import KEY, provider_server
-from tests.browser.console.steps import AGENTS, axe, new_person, opened
+from tests.browser.console.steps import AGENTS, axe, new_person, open_page
 from tests.browser.site import Site
 from tests.e2e.processes import ServerProcess
 from tests.factories.knowledge import EMBEDDING_MODEL
@@ -58,7 +58,7 @@ async def is_indexed(page: Any, name: str) -> None:
 
 @pytest.mark.journey
 async def test_files_are_added_indexed_read_asked_and_deleted(library, page, agent):
-    await opened(library, page, f"/agents/{agent}")
+    await open_page(library, page, f"/agents/{agent}")
     await page.get_by_role("link", name="Knowledge").click()
     await page.get_by_role("heading", name="No documents yet").wait_for()
     await add(page, PUMP, TANK)
@@ -93,7 +93,7 @@ async def test_files_are_added_indexed_read_asked_and_deleted(library, page, age
 
 
 async def test_a_file_that_is_there_already_is_added_again_only_on_request(library, page, agent):
-    await opened(library, page, f"/agents/{agent}/knowledge")
+    await open_page(library, page, f"/agents/{agent}/knowledge")
     await add(page, PUMP)
     await is_indexed(page, "pump.txt")
     await add(page, {**PUMP, "name": "pump (1).txt"})
@@ -109,7 +109,7 @@ async def test_a_file_that_is_there_already_is_added_again_only_on_request(libra
 
 
 async def test_what_cannot_be_read_says_why_and_what_to_do(library, page, agent):
-    await opened(library, page, f"/agents/{agent}/knowledge")
+    await open_page(library, page, f"/agents/{agent}/knowledge")
     image = {"name": "photo.jpg", "mimeType": "image/jpeg", "buffer": b"x"}
     broken = {"name": "broken.pdf", "mimeType": "application/pdf", "buffer": b"not a pdf"}
     await add(page, image, {**TANK, "name": "none.txt", "buffer": b""}, broken)
@@ -125,7 +125,7 @@ async def test_what_cannot_be_read_says_why_and_what_to_do(library, page, agent)
 
 @pytest.mark.slow
 async def test_text_is_pasted_and_files_are_dropped(library, page, agent):
-    await opened(library, page, f"/agents/{agent}/knowledge")
+    await open_page(library, page, f"/agents/{agent}/knowledge")
     await page.get_by_role("button", name="Paste text").click()
     dialog = page.get_by_role("dialog")
     await dialog.get_by_label("Name").fill("Opening hours")
@@ -143,7 +143,7 @@ async def test_text_is_pasted_and_files_are_dropped(library, page, agent):
 
 @pytest.mark.slow
 async def test_a_long_document_is_read_page_by_page_and_reindexed(library, page, agent):
-    await opened(library, page, f"/agents/{agent}/knowledge")
+    await open_page(library, page, f"/agents/{agent}/knowledge")
     await add(page, {"name": "guide.md", "mimeType": "text/markdown", "buffer": GUIDE.encode()})
     await is_indexed(page, "guide.md")
     await page.get_by_role("link", name="guide.md").click()
@@ -164,7 +164,7 @@ async def test_a_long_document_is_read_page_by_page_and_reindexed(library, page,
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 async def test_axe_finds_nothing_in_the_knowledge_of_an_agent(library, page, agent, scheme):
     await page.emulate_media(color_scheme=scheme)
-    await opened(library, page, f"/agents/{agent}/knowledge")
+    await open_page(library, page, f"/agents/{agent}/knowledge")
     await page.get_by_role("heading", name="No documents yet").wait_for()
     assert await axe(page) == []
     await add(page, PUMP, TANK, {"name": "photo.jpg", "mimeType": "image/jpeg", "buffer": b"x"})

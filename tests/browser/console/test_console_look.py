@@ -1,10 +1,10 @@
-"""How parts of the console lie: nothing is out of its place, and nothing lies over what one needs."""
+"""Tests of the console's layout: controls do not overlap, and marks lie inside their controls."""
 
 from typing import Any
 
 from playwright.async_api import expect
 
-from tests.browser.console.steps import AGENTS, opened
+from tests.browser.console.steps import AGENTS, open_page
 
 AGENT = {"primary_model": "local/smollm2-135m", "system_prompt": "You help."}
 
@@ -23,7 +23,7 @@ def overlap(one: dict[str, float], other: dict[str, float]) -> bool:
 
 async def test_the_mark_of_a_choice_lies_inside_its_control(site, page):
     await site.call("POST", AGENTS, {**AGENT, "name": "Marked"})
-    await opened(site, page, "/agents")
+    await open_page(site, page, "/agents")
     control = await box(page.get_by_role("radiogroup", name="Status"))
     mark = await box(page.locator(".mantine-SegmentedControl-indicator"))
     above, below = (
@@ -37,7 +37,7 @@ async def test_the_mark_of_a_choice_lies_inside_its_control(site, page):
 async def test_what_is_said_in_passing_does_not_lie_over_the_composer(site, page):
     await page.set_viewport_size({"width": 1440, "height": 900})
     agent_id = (await site.call("POST", AGENTS, {**AGENT, "name": "Passing"}))["id"]
-    await opened(site, page, f"/agents/{agent_id}")
+    await open_page(site, page, f"/agents/{agent_id}")
     await page.get_by_role("button", name="Publish").first.click()
     await page.get_by_role("dialog").get_by_role("button", name="Publish").last.click()
     said = page.get_by_role("status").get_by_text("is live")
@@ -50,7 +50,7 @@ async def test_a_service_account_on_a_phone_keeps_its_parts_apart(site, page):
     body = {"name": "Nightly export", "permissions": ["agents:read"]}
     account = await site.call("POST", "/api/v1/service-accounts", body)
     await page.set_viewport_size({"width": 390, "height": 844})
-    await opened(site, page, "/service-accounts")
+    await open_page(site, page, "/service-accounts")
     row = page.get_by_role("listitem").filter(has_text=account["client_id"])
     id_box = await box(row.get_by_text(account["client_id"]))
     assert not overlap(id_box, await box(row.get_by_role("button", name="Secrets")))
@@ -67,7 +67,7 @@ async def test_the_name_of_a_tool_has_room_beside_what_can_be_ticked(site, page)
     made = (await site.call("POST", "/v1/tools", tool))["data"]
     attached = {"tool_id": made["id"], "always_offered": True}
     await site.call("POST", f"/v1/agents/{agent_id}/tools", attached)
-    await opened(site, page, f"/agents/{agent_id}")
+    await open_page(site, page, f"/agents/{agent_id}")
     shown = page.get_by_role("list", name="Can do").get_by_text(name, exact=True)
     await shown.wait_for()
     assert await shown.evaluate("name => name.scrollWidth <= name.clientWidth")

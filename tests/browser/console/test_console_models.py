@@ -8,7 +8,7 @@ import pytest
 from playwright.async_api import Page, expect
 
 from tests.adapters.llm_server import KEY, ProviderServer, provider_server
-from tests.browser.console.steps import axe, opened
+from tests.browser.console.steps import axe, open_page
 from tests.providers.keyless_server import TAGS, KeylessServer
 
 OLLAMA_PORT = 11434
@@ -31,7 +31,7 @@ async def add_key(page: Page, provider: ProviderServer, key: str) -> None:
 
 @pytest.mark.journey
 async def test_a_key_is_added_tested_replaced_turned_off_and_deleted(site, page, provider):
-    await opened(site, page, "/models")
+    await open_page(site, page, "/models")
     await page.get_by_role("button", name="Add a key").first.click()
     await add_key(page, provider, "wrong-key")
     await expect(page.get_by_role("alert")).to_contain_text("The key was not stored.")
@@ -71,7 +71,7 @@ async def test_a_key_is_added_tested_replaced_turned_off_and_deleted(site, page,
 
 
 async def test_models_are_found_with_their_price_and_the_reason_why_not(site, page):
-    await opened(site, page, "/models")
+    await open_page(site, page, "/models")
     await page.get_by_text("All", exact=True).click()
     await page.get_by_label("Find a model").fill("anthropic/")
     row = page.get_by_role("row").filter(has_text="anthropic/claude").first
@@ -84,7 +84,7 @@ async def test_models_are_found_with_their_price_and_the_reason_why_not(site, pa
 
 async def test_a_price_is_entered_where_a_key_is_added_and_in_the_list(site, page, provider):
     await page.set_viewport_size({"width": 1440, "height": 900})
-    await opened(site, page, "/models?add=true")
+    await open_page(site, page, "/models?add=true")
     await add_key(page, provider, KEY)
     dialog = page.get_by_role("dialog")
     priced = dialog.get_by_role("region", name=re.compile("no known price"))
@@ -118,7 +118,7 @@ async def test_a_found_server_is_connected_with_one_press(site, page):
         if probe.connect_ex(("127.0.0.1", OLLAMA_PORT)) == 0:
             pytest.skip("another program uses Ollama's port on this machine")
     async with provider_server(KeylessServer(TAGS), port=OLLAMA_PORT):
-        await opened(site, page, "/models")
+        await open_page(site, page, "/models")
         again = page.get_by_role("button", name="Look again")
         connect = page.get_by_role("button", name="Connect localhost:11434")
         await again.click(delay=10)
@@ -134,7 +134,7 @@ async def test_a_found_server_is_connected_with_one_press(site, page):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 async def test_the_screen_is_accessible(site, page, scheme):
     await page.emulate_media(color_scheme=scheme)
-    await opened(site, page, "/models")
+    await open_page(site, page, "/models")
     await page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
     await page.get_by_text("Embedded in this server").wait_for()
     for width, height in ((1440, 900), (390, 844)):

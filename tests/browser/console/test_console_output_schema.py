@@ -5,7 +5,7 @@ import secrets
 
 from playwright.async_api import expect
 
-from tests.browser.console.steps import AGENTS, axe, opened
+from tests.browser.console.steps import AGENTS, axe, open_page
 
 SCHEMA = '{"type": "object", "properties": {"city": {"type": "string"}}}'
 
@@ -13,7 +13,7 @@ SCHEMA = '{"type": "object", "properties": {"city": {"type": "string"}}}'
 async def test_a_schema_is_saved_once_it_is_one(site, page):
     agent = {"name": f"Clerk {secrets.token_hex(4)}", "primary_model": "local/x", "system_prompt": "x"}
     agent_id = (await site.call("POST", AGENTS, agent))["id"]
-    await opened(site, page, f"/agents/{agent_id}")
+    await open_page(site, page, f"/agents/{agent_id}")
     await page.get_by_role("heading", name="Output schema").click()
     field = page.get_by_role("textbox", name="Output schema")
     await field.fill('{"type": ')
@@ -39,7 +39,7 @@ async def test_a_narrow_screen_says_in_the_header_that_something_is_not_saved(si
     agent = {"name": f"Clerk {secrets.token_hex(4)}", "primary_model": "local/x", "system_prompt": "x"}
     agent_id = (await site.call("POST", AGENTS, agent))["id"]
     await page.set_viewport_size({"width": 390, "height": 844})
-    await opened(site, page, f"/agents/{agent_id}")
+    await open_page(site, page, f"/agents/{agent_id}")
     await page.get_by_role("heading", name="Output schema").click()
     await page.get_by_role("textbox", name="Output schema").fill('{"type": ')
     short = page.get_by_role("status").get_by_text("Not saved", exact=True)

@@ -31,7 +31,7 @@ async def office(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[tupl
             yield site, provider
 
 
-async def signed_in(page: Any, world: World) -> Walker:
+async def sign_in_walker(page: Any, world: World) -> Walker:
     await page.emulate_media(reduced_motion="reduce")
     await page.set_viewport_size({"width": 1440, "height": 900})
     await page.goto(f"{world.person.site.url}/console/inbox")
@@ -42,9 +42,9 @@ async def signed_in(page: Any, world: World) -> Walker:
     return Walker(page, world)
 
 
-async def looked_around(page: Any, world: World) -> tuple[Walker, list[str]]:
-    """Open every screen; return who did, and the screens that were shown."""
-    walker = await signed_in(page, world)
+async def open_screens(page: Any, world: World) -> tuple[Walker, list[str]]:
+    """Open every screen; return the walker and the screens that were shown."""
+    walker = await sign_in_walker(page, world)
     return walker, [path for path, needs in world.screens().items() if await walker.look(path, needs)]
 
 
@@ -53,7 +53,7 @@ async def looked_around(page: Any, world: World) -> tuple[Walker, list[str]]:
 async def test_no_role_is_refused_what_a_screen_loads_links_to_or_offers(office, page, role):
     site, provider = office
     async with world_of(site, provider, role) as world:
-        walker, shown = await looked_around(page, world)
+        walker, shown = await open_screens(page, world)
         await walker.follow_links()
         await walker.use_palette("", world.name, ">")
         for path in shown:
@@ -81,7 +81,7 @@ async def test_no_role_is_refused_what_a_screen_loads_links_to_or_offers(office,
 async def test_roles_with_few_permissions_are_refused_nothing_on_the_main_screens(office, page, role, used):
     site, provider = office
     async with world_of(site, provider, role) as world:
-        walker, shown = await looked_around(page, world)
+        walker, shown = await open_screens(page, world)
         (path,) = (one for one in shown if used in one)
         await walker.open(path)
         await walker.use_all(path)

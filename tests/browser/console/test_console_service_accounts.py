@@ -5,14 +5,14 @@ import re
 import pytest
 from playwright.async_api import expect
 
-from tests.browser.console.steps import LOOKS, axe, opened
+from tests.browser.console.steps import LOOKS, axe, open_page
 
 
 @pytest.mark.parametrize(("scheme", "width"), LOOKS)
 async def test_an_account_is_created_rotated_disabled_and_deleted(site, page, scheme, width):
     await page.set_viewport_size({"width": width, "height": 900})
     await page.emulate_media(color_scheme=scheme)
-    await opened(site, page, "/service-accounts")
+    await open_page(site, page, "/service-accounts")
     await axe(page)
     await page.get_by_role("button", name="New service account").first.click()
     dialog = page.get_by_role("dialog")

@@ -6,7 +6,7 @@ import pytest
 from playwright.async_api import expect
 
 from tests.adapters.llm_server import KEY, provider_server
-from tests.browser.console.steps import AGENTS, axe, opened
+from tests.browser.console.steps import AGENTS, axe, open_page
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ async def agent(site):
 
 async def test_a_look_is_chosen_beside_the_real_widget_and_saved(site, page, agent):
     agent_id, provider = agent
-    await opened(site, page, f"/agents/{agent_id}")
+    await open_page(site, page, f"/agents/{agent_id}")
     await page.get_by_role("link", name="Share").click()
     frame = page.frame_locator("iframe")
     await frame.get_by_text("Hello! How can I help?").wait_for()
@@ -60,7 +60,7 @@ async def test_a_look_is_chosen_beside_the_real_widget_and_saved(site, page, age
 async def test_a_key_is_shown_once_installed_in_a_page_and_found_there(site, page, other_site, agent):
     agent_id, _ = agent
     await site.call("PUT", f"{AGENTS}/{agent_id}/widget", {"title": "Help desk"})
-    await opened(site, page, f"/agents/{agent_id}/share")
+    await open_page(site, page, f"/agents/{agent_id}/share")
     await page.get_by_role("button", name="Create key").click()
     dialog = page.get_by_role("dialog")
     await dialog.get_by_label("Name").fill("Shop")
@@ -108,7 +108,7 @@ async def test_axe_finds_nothing_where_an_agent_is_shared(site, page, agent, sch
     await site.call("PUT", f"{AGENTS}/{agent_id}/widget", {"accent": "#ffd966", "suggestions": ["Why?"]})
     await site.call("POST", "/api/v1/embed/api-keys", {"agent_id": agent_id, "name": "Shop"})
     await page.emulate_media(color_scheme=scheme)
-    await opened(site, page, f"/agents/{agent_id}/share")
+    await open_page(site, page, f"/agents/{agent_id}/share")
     for width in (1440, 1024, 390):
         await page.set_viewport_size({"width": width, "height": 900})
         await page.frame_locator("iframe").get_by_role("button", name="Why?").wait_for()
@@ -121,7 +121,7 @@ async def test_axe_finds_nothing_where_an_agent_is_shared(site, page, agent, sch
 
 async def test_on_a_phone_the_preview_stands_below_the_look(site, page, agent):
     await page.set_viewport_size({"width": 390, "height": 844})
-    await opened(site, page, f"/agents/{agent[0]}/share")
+    await open_page(site, page, f"/agents/{agent[0]}/share")
     save = await page.get_by_role("button", name="Save look").bounding_box()
     preview = await page.locator("iframe").bounding_box()
     assert save["y"] + save["height"] < preview["y"]
@@ -131,7 +131,7 @@ async def test_an_agent_that_is_not_published_says_that_it_answers_and_can_be_pu
     body = {"name": "Quiet", "primary_model": "local/smollm2-135m", "system_prompt": "You help."}
     agent_id = (await site.call("POST", "/api/v1/agents", body))["id"]
     changed = {"snapshot": {"system_prompt": "You help kindly."}}
-    await opened(site, page, f"/agents/{agent_id}/share")
+    await open_page(site, page, f"/agents/{agent_id}/share")
     note = page.get_by_text("Not published yet. Visitors already get")
     await note.wait_for()
     await expect(note).to_contain_text("v1")

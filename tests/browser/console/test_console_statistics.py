@@ -7,7 +7,7 @@ from playwright.async_api import expect
 
 from tests.adapters.llm_replies import Call
 from tests.adapters.llm_server import provider_server, refusing
-from tests.browser.console.steps import AGENTS, LOOKS, agent_with_tool, axe, opened
+from tests.browser.console.steps import AGENTS, LOOKS, agent_with_tool, axe, open_page
 from tests.tools.servers.rest_api import rest_api
 
 
@@ -35,7 +35,7 @@ async def agent(site):
 @pytest.mark.journey
 async def test_figures_lead_to_the_conversation_of_a_call(site, page, agent):
     agent_id, slug = agent
-    await opened(site, page, f"/agents/{agent_id}")
+    await open_page(site, page, f"/agents/{agent_id}")
     await page.get_by_role("link", name="Statistics").click()
     figures = page.locator("dl").first
     await expect(figures.get_by_text("66.7%")).to_be_visible()
@@ -62,7 +62,7 @@ async def test_figures_lead_to_the_conversation_of_a_call(site, page, agent):
 
 async def test_budgets_and_what_the_log_keeps_are_set_here(site, page, agent):
     agent_id, _ = agent
-    await opened(site, page, f"/agents/{agent_id}/statistics?period=24h")
+    await open_page(site, page, f"/agents/{agent_id}/statistics?period=24h")
     budgets = page.get_by_role("region", name="Budgets")
     await budgets.get_by_text("no budget of its own").wait_for()
     await budgets.get_by_role("button", name="Add budget").click()
@@ -91,7 +91,7 @@ async def test_the_screen_is_accessible(site, page, agent, scheme, width):
     agent_id, _ = agent
     await page.set_viewport_size({"width": width, "height": 900})
     await page.emulate_media(color_scheme=scheme)
-    await opened(site, page, f"/agents/{agent_id}/statistics")
+    await open_page(site, page, f"/agents/{agent_id}/statistics")
     await page.get_by_role("region", name="Log").get_by_role("row").nth(3).wait_for()
     assert await axe(page) == []
     is_wider = "document.documentElement.scrollWidth > document.documentElement.clientWidth"

@@ -4,7 +4,7 @@ import re
 
 from playwright.async_api import expect
 
-from tests.browser.console.steps import AGENTS, axe, opened
+from tests.browser.console.steps import AGENTS, axe, open_page
 
 LEADER = {"name": "Leader", "primary_model": "local/smollm2-135m", "system_prompt": "You lead."}
 
@@ -16,7 +16,7 @@ async def subs_of(site, agent_id):
 async def test_an_own_sub_agent_is_made_changed_published_and_removed(site, page):
     agent_id = (await site.call("POST", AGENTS, LEADER))["id"]
     await site.call("POST", f"{AGENTS}/{agent_id}/publish", {})
-    await opened(site, page, f"/agents/{agent_id}")
+    await open_page(site, page, f"/agents/{agent_id}")
     await page.get_by_role("button", name="New sub-agent").click()
     dialog = page.get_by_role("dialog", name="New sub-agent")
     await dialog.get_by_label("Name").fill("Scribe")

@@ -9,7 +9,7 @@ from playwright.async_api import expect
 
 from tests.adapters.llm_replies import Call
 from tests.adapters.llm_server import provider_server
-from tests.browser.console.steps import AGENTS, agent_with_tool, axe, opened
+from tests.browser.console.steps import AGENTS, agent_with_tool, axe, open_page
 from tests.tools.servers.rest_api import rest_api
 
 
@@ -32,7 +32,7 @@ async def agent(site):
 
 async def test_a_trace_is_opened_from_a_reply_and_walked_through_by_keyboard(site, page, agent):
     agent_id, slug, provider = agent
-    await opened(site, page, f"/agents/{agent_id}")
+    await open_page(site, page, f"/agents/{agent_id}")
     provider.says("Let me look.", Call(slug, '{"order": 7}', "call_1"))
     provider.says("It is late.")
     await page.get_by_label("Say something").fill("Where is order 7?")
@@ -69,7 +69,7 @@ async def test_a_conversation_is_found_and_its_turns_open_their_traces(site, pag
     provider.says("Second answer.")
     again = {"message": "And now?", "conversation_id": reply["conversation_id"]}
     await site.call("POST", chat, again)
-    await opened(site, page, f"/conversations?agent={agent_id}")
+    await open_page(site, page, f"/conversations?agent={agent_id}")
     await page.get_by_role("link", name=re.compile(question)).wait_for()
     await page.keyboard.press("j")
     await page.keyboard.press("Enter")
@@ -91,7 +91,7 @@ async def test_no_time_lies_over_another_in_a_narrow_waterfall(site, page, agent
     provider.says("It is late.")
     reply = await site.call("POST", f"{AGENTS}/{agent_id}/chat", {"message": "Where is it?"})
     await page.set_viewport_size({"width": 1280, "height": 800})
-    await opened(site, page, f"/conversations/{reply['conversation_id']}")
+    await open_page(site, page, f"/conversations/{reply['conversation_id']}")
     table = page.get_by_role("table", name="Steps")
     await table.wait_for()
     edges = await table.locator("th:nth-child(2) i").evaluate_all(
@@ -115,7 +115,7 @@ async def test_axe_finds_nothing_on_a_conversation_and_its_trace(site, page, age
     provider.says("It is **late**.")
     reply = await site.call("POST", f"{AGENTS}/{agent_id}/chat", {"message": "Where?"})
     await page.emulate_media(color_scheme=scheme)
-    await opened(site, page, "/conversations")
+    await open_page(site, page, "/conversations")
     for width in (1440, 1024, 390):
         await page.set_viewport_size({"width": width, "height": 900})
         for path in (f"/conversations/{reply['conversation_id']}", f"/traces/{reply['trace_id']}"):

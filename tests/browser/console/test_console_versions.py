@@ -6,7 +6,7 @@ import pytest
 from playwright.async_api import expect
 
 from tests.adapters.llm_server import provider_server
-from tests.browser.console.steps import AGENTS, LOOKS, agent_with_tool, axe, new_person, opened
+from tests.browser.console.steps import AGENTS, LOOKS, agent_with_tool, axe, new_person, open_page
 from tests.e2e.load import call
 from tests.tools.servers.rest_api import rest_api
 
@@ -31,7 +31,7 @@ async def agent(site):
 
 async def test_a_draft_is_reviewed_and_published_with_a_note(site, page, agent):
     agent_id, _ = agent
-    await opened(site, page, f"/agents/{agent_id}/versions?version=draft")
+    await open_page(site, page, f"/agents/{agent_id}/versions?version=draft")
     changes = page.get_by_role("region", name="What changed")
     await changes.get_by_text("Offer a new parcel.").wait_for()
     await changes.get_by_text("Ask the customer to wait.").wait_for()
@@ -63,7 +63,7 @@ async def test_a_change_by_somebody_else_is_told_before_it_is_replaced(site, pag
     path = f"{AGENTS}/{agent_id}"
     status, answer = await call(port, "PUT", path, body=change, token=tokens["access_token"])
     assert status == 200, answer
-    await opened(site, page, f"/agents/{agent_id}/versions?version=draft")
+    await open_page(site, page, f"/agents/{agent_id}/versions?version=draft")
     await page.get_by_role("button", name="Review and publish").click()
     review = page.get_by_role("dialog")
     await review.get_by_role("button", name="Publish v5").dblclick()
@@ -78,7 +78,7 @@ async def test_a_change_by_somebody_else_is_told_before_it_is_replaced(site, pag
 @pytest.mark.journey
 async def test_an_old_version_is_compared_and_restored(site, page, agent):
     agent_id, _ = agent
-    await opened(site, page, f"/agents/{agent_id}/versions")
+    await open_page(site, page, f"/agents/{agent_id}/versions")
     await page.get_by_role("link", name=re.compile("^v1")).click()
     await page.get_by_text("This is the first version").wait_for()
     await page.get_by_label("Compare with").first.click()
@@ -93,7 +93,7 @@ async def test_an_old_version_is_compared_and_restored(site, page, agent):
 
 async def test_two_columns_answer_the_same_question(site, page, agent):
     agent_id, provider = agent
-    await opened(site, page, f"/agents/{agent_id}/compare")
+    await open_page(site, page, f"/agents/{agent_id}/compare")
     first, second = (
         page.get_by_role("log", name="Replies in column 1"),
         page.get_by_role("log", name="Replies in column 2"),
@@ -127,7 +127,7 @@ async def test_the_screens_are_accessible(site, page, agent, scheme, width):
     agent_id, _ = agent
     await page.set_viewport_size({"width": width, "height": 900})
     await page.emulate_media(color_scheme=scheme)
-    await opened(site, page, f"/agents/{agent_id}/versions?version=draft")
+    await open_page(site, page, f"/agents/{agent_id}/versions?version=draft")
     await page.get_by_text("Offer a new parcel.").wait_for()
     assert await axe(page) == []
     await page.get_by_role("button", name="Review and publish").click()

@@ -11,17 +11,17 @@ from playwright.async_api import Error as PlaywrightError
 from tests.browser.console.world import World
 
 MAX_STEPS = 160
-"""Of one screen: more than the largest has."""
+"""Limit for one screen; the largest screen has fewer controls."""
 _QUIET_S = 0.06
 _PATIENCE_S = 8.0
 _LATE_S = 2.0
-"""How long a screen without any control is waited for: on a busy machine it may not be drawn yet."""
+"""Time that an empty screen gets to draw its controls on a busy machine."""
 _LAST = re.compile(
     r"\b(delete|remove|revoke|archive|discard|end|back|approve|reject|withdraw)\b", re.IGNORECASE
 )
 _LEAVES = re.compile(r"^(cancel|close)$", re.IGNORECASE)
 _MAX_OPTIONS = 2
-"""Of one list: the others send the same request with another value."""
+"""Limit for one list: its other options send the same request with another value."""
 # Signing out ends the walk, other tenants belong to other people, and the names below are in English.
 _NEVER = re.compile(r"sign out|act in|deutsch", re.IGNORECASE)
 _FILE = {"name": "note.txt", "mimeType": "text/plain", "buffer": b"The tank holds nine litres."}
@@ -84,7 +84,7 @@ class Control(msgspec.Struct, frozen=True):
 
     @property
     def turn(self) -> tuple[bool, bool, bool, bool]:
-        """Texts first, so that what sends them is enabled; what removes things or gives up comes last."""
+        """Return the order of a control: texts first, so that buttons are enabled; deletions last."""
         return (
             bool(_LEAVES.match(self.name)),
             bool(_LAST.search(self.name)),

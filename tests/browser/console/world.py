@@ -21,7 +21,7 @@ _PUBLISHED = {"status": "published"}
 
 
 class World(msgspec.Struct):
-    """What one person finds: ids of objects, and where each of the console's screens shows them."""
+    """The ids of one person's objects, and the address of each console screen that shows them."""
 
     person: Person
     role: str
@@ -83,7 +83,7 @@ async def _knowledge(site: Site, agent_id: str) -> None:
 async def _approval(
     site: Site, provider: ProviderServer, agent: tuple[str, str], token: str
 ) -> dict[str, Any]:
-    """Let a model ask for a refund in the turn of whoever has the token; return the reply."""
+    """Let a model ask for a refund in a turn of the token's owner; return the reply."""
     agent_id, slug = agent
     provider.says("I ask a colleague.", Call(slug, '{"order": "7", "amount": 184}', f"call_{token[-6:]}"))
     path = f"{AGENTS}/{agent_id}/chat"

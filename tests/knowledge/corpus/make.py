@@ -54,15 +54,15 @@ SOURCE = msgspec.convert(tomllib.loads((Path(__file__).parent / "source.toml").r
 def sections() -> dict[tuple[str, str], str]:
     """The text of each section, by the name of its file and its heading."""
     found = {
-        (product.file, aspect.heading): written(aspect, product)
+        (product.file, aspect.heading): write_section(aspect, product)
         for product in SOURCE.products
         for aspect in SOURCE.aspects
     }
     return found | {(RULES, policy.heading): policy.text for policy in SOURCE.policies}
 
 
-def drawn(aspect: Aspect, product: Product) -> dict[str, Any]:
-    """What is different about one product: its numbers, its code and how the text is worded."""
+def draw_details(aspect: Aspect, product: Product) -> dict[str, Any]:
+    """Return the numbers, the code and the wording of one product."""
     chance = random.Random(f"{product.name}/{aspect.heading}")
     a, b = (chance.randint(lowest, highest) for lowest, highest in aspect.bounds)
     place = SOURCE.products.index(product)
@@ -71,8 +71,8 @@ def drawn(aspect: Aspect, product: Product) -> dict[str, Any]:
     return {"a": a, "b": b, "code": code, "wording": chance.choice(aspect.wordings)}
 
 
-def written(aspect: Aspect, product: Product) -> str:
-    details = drawn(aspect, product)
+def write_section(aspect: Aspect, product: Product) -> str:
+    details = draw_details(aspect, product)
     return str(details["wording"].format(name=product.name, type=product.type, **details))
 
 
@@ -86,7 +86,7 @@ def questions() -> list[dict[str, str]]:
         asked.append(_question("paraphrase", question, product.file, aspect.heading))
     coded = [(product, aspect) for product, aspect in pairs if aspect.asked_by_code]
     for product, aspect in chance.sample(coded, CODES):
-        question = aspect.asked_by_code.format(code=drawn(aspect, product)["code"])
+        question = aspect.asked_by_code.format(code=draw_details(aspect, product)["code"])
         asked.append(_question("code", question, product.file, aspect.heading))
     return asked
 

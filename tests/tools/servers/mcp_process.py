@@ -15,13 +15,13 @@ SERVER = Path(__file__).parents[2] / "adapters" / "mcp_server.py"
 TEXT = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
 
 
-def listed(name: str, schema: Any = TEXT, **more: Any) -> dict[str, Any]:
-    """A tool as a server lists it."""
+def listed_tool(name: str, schema: Any = TEXT, **more: Any) -> dict[str, Any]:
+    """Return a tool as a server lists it."""
     return {"name": name, "inputSchema": schema, **more}
 
 
-FIND = listed("find-issue", title="Find", description="Finds an issue.")
-CLOSE = listed("close_issue", description="Closes it for good.", annotations={"destructiveHint": True})
+FIND = listed_tool("find-issue", title="Find", description="Finds an issue.")
+CLOSE = listed_tool("close_issue", description="Closes it for good.", annotations={"destructiveHint": True})
 
 
 @dataclass(frozen=True)

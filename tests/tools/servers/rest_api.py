@@ -131,6 +131,6 @@ async def rest_api(address: str = "127.0.0.1") -> AsyncIterator[RestApi]:
         await runner.cleanup()
 
 
-def scripted(remote: RestApi, method: str = "GET", **more: Any) -> dict[str, Any]:
+def scripted_config(remote: RestApi, method: str = "GET", **more: Any) -> dict[str, Any]:
     """An endpoint that answers what the test wrote down."""
     return {"base_url": remote.url, "endpoints": {"only": {"method": method, "path": "/scripted"}}, **more}

@@ -49,10 +49,10 @@ ProgressCallback = Callable[[DownloadProgress], None]
 
 
 def pull(
-    models_folder: Path, wanted: Iterable[ModelWeights], watch: ProgressCallback = lambda _progress: None
+    models_folder: Path, models: Iterable[ModelWeights], watch: ProgressCallback = lambda _progress: None
 ) -> list[str]:
     """Download missing weights and return the models concerned; a concurrent call waits for the first one."""
-    incomplete = [weights for weights in wanted if missing_files(models_folder, weights)]
+    incomplete = [weights for weights in models if missing_files(models_folder, weights)]
     if not incomplete:
         return []
     models_folder.mkdir(mode=0o700, parents=True, exist_ok=True)

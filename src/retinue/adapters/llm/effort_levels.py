@@ -47,14 +47,14 @@ _LEVELS: Mapping[str, tuple[tuple[re.Pattern[str], _Levels], ...]] = {
 }
 
 
-def accepted_effort(provider: str, model: str, wanted: ReasoningEffort) -> ReasoningEffort | None:
+def accepted_effort(provider: str, model: str, requested_effort: ReasoningEffort) -> ReasoningEffort | None:
     """Return the value nearest to the wanted one that the model accepts, rather a higher one.
 
     None if it accepts no value at all.
     """
     for pattern, levels in _LEVELS.get(provider, ()):
         if pattern.match(model):
-            return min(levels, key=lambda level: (abs(_rank(level) - _rank(wanted)), -_rank(level)))
+            return min(levels, key=lambda level: (abs(_rank(level) - _rank(requested_effort)), -_rank(level)))
     return None
 
 

@@ -48,10 +48,10 @@ class DocumentExcerpt(msgspec.Struct, frozen=True):
     unknown: list[int]
 
 
-def make_excerpt(document: object, wanted: list[str] | None) -> DocumentExcerpt:
+def make_excerpt(document: object, operation_names: list[str] | None) -> DocumentExcerpt:
     """Return what is needed of a document for these operations; raise `InvalidDocument` if it is none."""
     source = open_document(document)
-    chosen = choose_operations(list_operations(source), wanted)
+    chosen = choose_operations(list_operations(source), operation_names)
     kept = _Excerpt(source)
     for operation in chosen.operations:
         kept.add_operation(operation)

@@ -89,15 +89,17 @@ class ChosenOperations(msgspec.Struct, frozen=True):
     unknown: list[int] = []
 
 
-def choose_operations(operations: list[Operation], wanted: list[str] | None) -> ChosenOperations:
+def choose_operations(operations: list[Operation], operation_names: list[str] | None) -> ChosenOperations:
     """Return the operations with these ids or names, or all; raise `InvalidDocument` if they are too many."""
-    if wanted is None:
+    if operation_names is None:
         chosen, unknown = operations, []
     else:
         by_name = {operation.operation_id: operation for operation in operations if operation.operation_id}
         by_name |= {operation.name: operation for operation in operations}
-        unknown = [position for position, name in enumerate(wanted) if name not in by_name]
-        chosen = list({by_name[name].name: by_name[name] for name in wanted if name in by_name}.values())
+        unknown = [position for position, name in enumerate(operation_names) if name not in by_name]
+        chosen = list(
+            {by_name[name].name: by_name[name] for name in operation_names if name in by_name}.values()
+        )
     if len(chosen) > MAX_OPERATIONS:
         raise InvalidDocument(
             f"has {len(chosen)} operations, and a tool at most {MAX_OPERATIONS}; "

@@ -61,12 +61,14 @@ async def read_text(content: bytes, requester: QueuedCaller, *, max_length: int 
         raise InvalidDocument("is nested too deeply") from None
 
 
-async def read_excerpt(content: bytes, wanted: list[str] | None, requester: QueuedCaller) -> DocumentExcerpt:
+async def read_excerpt(
+    content: bytes, operation_names: list[str] | None, requester: QueuedCaller
+) -> DocumentExcerpt:
     """Return what these operations need of a document in JSON or YAML; raise `InvalidDocument`."""
     if len(content) <= _MAX_INLINE_DOCUMENT_BYTES:
-        return await asyncio.to_thread(_excerpt_of, content, wanted)
+        return await asyncio.to_thread(_excerpt_of, content, operation_names)
     check_size(content)
-    request = b"%s\n%s" % (msgspec.json.encode(wanted), content)
+    request = b"%s\n%s" % (msgspec.json.encode(operation_names), content)
     output = await _read_in_child(_EXCERPT_PROGRAM, request, requester)
     try:
         return await asyncio.to_thread(msgspec.json.decode, output, type=DocumentExcerpt)
@@ -74,9 +76,9 @@ async def read_excerpt(content: bytes, wanted: list[str] | None, requester: Queu
         raise InvalidDocument("is nested too deeply") from None
 
 
-def _excerpt_of(content: bytes, wanted: list[str] | None) -> DocumentExcerpt:
+def _excerpt_of(content: bytes, operation_names: list[str] | None) -> DocumentExcerpt:
     try:
-        return make_excerpt(parse_text(content), wanted)
+        return make_excerpt(parse_text(content), operation_names)
     except RecursionError:
         raise InvalidDocument("is nested too deeply") from None
 

@@ -123,12 +123,12 @@ def _originals(entry: HistoryEntry, fence: PromptFence) -> Iterator[_Original]:
         yield _Original(entry.id, role, "\n\n".join(texts))
 
 
-def _excerpt(text: str, found: frozenset[str]) -> str:
+def _excerpt(text: str, matched_words: frozenset[str]) -> str:
     """Return a short text whole, and a long one around the first word found."""
     if len(text) <= _EXCERPT_LENGTH:
         return text
     folded = text.casefold()
-    first = min((at for term in found if (at := folded.find(term)) >= 0), default=0)
+    first = min((at for term in matched_words if (at := folded.find(term)) >= 0), default=0)
     start = max(0, min(first - _EXCERPT_LENGTH // 4, len(text) - _EXCERPT_LENGTH))
     end = start + _EXCERPT_LENGTH
     return f"{'…' if start else ''}{text[start:end]}{'…' if end < len(text) else ''}"

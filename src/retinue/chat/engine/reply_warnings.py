@@ -24,6 +24,6 @@ def reply_warnings(reply: ModelReply, task: TurnTask, *, is_demo: bool) -> Itera
             yield _EFFORT_WARNING
 
 
-def _is_same_model(answered: str, wanted: str) -> bool:
+def _is_same_model(answered: str, requested_model: str) -> bool:
     """Return whether the model that answered is the configured one, with or without its provider."""
-    return answered == wanted or answered.partition("/")[2] == wanted
+    return answered == requested_model or answered.partition("/")[2] == requested_model

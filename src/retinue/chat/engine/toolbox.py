@@ -172,10 +172,10 @@ def _slug(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_") or "agent"
 
 
-def _free_name(wanted: str, taken: Container[str]) -> str:
-    name = wanted[:_MAX_FUNCTION_NAME_LENGTH]
+def _free_name(preferred_name: str, taken: Container[str]) -> str:
+    name = preferred_name[:_MAX_FUNCTION_NAME_LENGTH]
     number = 1
     while name in taken:
         number += 1
-        name = f"{wanted[: _MAX_FUNCTION_NAME_LENGTH - 4]}_{number}"
+        name = f"{preferred_name[: _MAX_FUNCTION_NAME_LENGTH - 4]}_{number}"
     return name

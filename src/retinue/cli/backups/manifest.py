@@ -124,9 +124,9 @@ def _require_unchanged(manifest: BackupManifest, root: RootKey) -> None:
         raise BackupRefused("the manifest of the backup was changed after it was written")
 
 
-def _is_equal(expected: str, found: str | None) -> bool:
+def _is_equal(expected: str, actual: str | None) -> bool:
     # As bytes: of two texts, `compare_digest` takes ASCII only, and a stranger may write anything.
-    return found is not None and hmac.compare_digest(expected.encode(), found.encode())
+    return actual is not None and hmac.compare_digest(expected.encode(), actual.encode())
 
 
 def encode(manifest: BackupManifest) -> bytes:

@@ -45,16 +45,16 @@ def blob_path(blob: StoredBlob) -> str:
     return f"files/{blob.tenant_id}/{blob.id}"
 
 
-def _add_blobs(data_dir: Path, blobs: Iterable[StoredBlob], found: CollectedFiles) -> None:
+def _add_blobs(data_dir: Path, blobs: Iterable[StoredBlob], files: CollectedFiles) -> None:
     for blob in blobs:
         name = blob_path(blob)
         try:
-            found.add(name, data_dir / name)
+            files.add(name, data_dir / name)
         except FileNotFoundError:
-            found.missing.append(name)
+            files.missing.append(name)
 
 
-async def _look_up(settings: Settings, blobs: Iterable[StoredBlob], found: CollectedFiles) -> None:
+async def _look_up(settings: Settings, blobs: Iterable[StoredBlob], files: CollectedFiles) -> None:
     """List the objects of a bucket with the sums of their rows; the bucket itself is not copied."""
     from retinue.adapters.blobs import BlobMissing, blobs_for
 
@@ -68,19 +68,19 @@ async def _look_up(settings: Settings, blobs: Iterable[StoredBlob], found: Colle
             except BlobMissing:
                 is_whole = False
         if not is_whole:
-            found.missing.append(blob_path(blob))
+            files.missing.append(blob_path(blob))
 
     try:
         async with asyncio.TaskGroup() as lookups:
             for blob in blobs:
-                found.entries.append(ArchivedFile(blob_path(blob), blob.bytes, blob.sha256))
+                files.entries.append(ArchivedFile(blob_path(blob), blob.bytes, blob.sha256))
                 lookups.create_task(look_up(blob))
     finally:
         await store.close()
-    found.missing.sort()
+    files.missing.sort()
 
 
-def _add_tool_files(data_dir: Path, staging: Path, found: CollectedFiles) -> None:
+def _add_tool_files(data_dir: Path, staging: Path, files: CollectedFiles) -> None:
     for folder in FOLDERS:
         if folder == "files":
             continue
@@ -88,11 +88,11 @@ def _add_tool_files(data_dir: Path, staging: Path, found: CollectedFiles) -> Non
             name = path.relative_to(data_dir).as_posix()
             if folder == "databases" and is_sqlite(path):
                 # A tool may be writing to it, as the server writes to its own.
-                copy = staging / f"tool-{len(found.entries)}.sqlite"
+                copy = staging / f"tool-{len(files.entries)}.sqlite"
                 copy_database(path, copy)
-                found.add(name, copy)
+                files.add(name, copy)
             elif folder != "databases" or not name.endswith(_COMPANIONS):
-                found.add(name, path)
+                files.add(name, path)
 
 
 def _regular_files(folder: Path) -> Iterator[Path]:

@@ -119,8 +119,8 @@ async def _mail_addresses(ctx: Context, notification: Notification, addresses: l
             await enqueue_mail(ctx, render_system_mail(ctx, to, notification))
 
 
-def _channel_ids(given: object) -> list[str]:
-    return [id for id in given if isinstance(id, str)][:MAX_RECIPIENTS] if isinstance(given, list) else []
+def _channel_ids(value: object) -> list[str]:
+    return [id for id in value if isinstance(id, str)][:MAX_RECIPIENTS] if isinstance(value, list) else []
 
 
 async def _mail_through_channel(

@@ -149,14 +149,14 @@ def _tag(form_id: str, block: int) -> str:
 
 
 async def find_numbers(
-    ctx: Context, words: Sequence[str], given: JsonObject, *, most: int, descending: bool
+    ctx: Context, words: Sequence[str], filters: JsonObject, *, most: int, descending: bool
 ) -> tuple[list[int], int]:
     """Return the numbers of matching submissions, up to `most`, and the total of all matches.
 
-    `given` are the form and further conditions, by the parameter names of `filter_conditions`.
+    `filters` are the form and further conditions, by the parameter names of `filter_conditions`.
     """
-    form_id = given["form_id"]
-    others = {name: value for name, value in given.items() if name != "form_id"}
+    form_id = filters["form_id"]
+    others = {name: value for name, value in filters.items() if name != "form_id"}
     index = await ctx.db.get(SearchIndex, form_id)
     numbers: list[int] = []
     total = 0

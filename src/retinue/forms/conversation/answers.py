@@ -137,11 +137,13 @@ def _apply_skips(state: ConversationState, skips: list[str], result: ProposalsRe
             result.skipped.append(id)
 
 
-async def apply_prefill(state: ConversationState, given: JsonObject, verify: Verify) -> list[RejectedAnswer]:
+async def apply_prefill(
+    state: ConversationState, prefill: JsonObject, verify: Verify
+) -> list[RejectedAnswer]:
     """Apply values known from the start, hidden fields included; return the invalid ones."""
     problems: dict[str, str] = {}
     for field in state.fields.asked:
-        value = given.get(field.id)
+        value = prefill.get(field.id)
         if is_missing(field.type, value):
             continue
         problem, kept = await validate_answer(field, value, verify)

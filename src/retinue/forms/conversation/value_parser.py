@@ -42,13 +42,13 @@ class ParseInput(msgspec.Struct, frozen=True):
     today: date
 
 
-def parse_value(field: FormField, given: ParseInput) -> ParsedValue | None:
+def parse_value(field: FormField, source: ParseInput) -> ParsedValue | None:
     """Return the value in the text for this field, or None if there is none."""
     if field.type is FieldType.hidden:
         return None
-    if len(given.text) > MAX_PARSED_LENGTH and field.type in _PARSERS:
-        return _parse_long(field, given.text)
-    return _PARSERS.get(field.type, _verbatim)(field, given)
+    if len(source.text) > MAX_PARSED_LENGTH and field.type in _PARSERS:
+        return _parse_long(field, source.text)
+    return _PARSERS.get(field.type, _verbatim)(field, source)
 
 
 def _parse_long(field: FormField, text: str) -> ParsedValue | None:
@@ -68,29 +68,29 @@ def _is_valid(field: FormField, value: object) -> bool:
     return True
 
 
-def _verbatim(_field: FormField, given: ParseInput) -> ParsedValue | None:
-    text = given.text.strip()
+def _verbatim(_field: FormField, source: ParseInput) -> ParsedValue | None:
+    text = source.text.strip()
     return ParsedValue(text) if text else None
 
 
-def _find_single(pattern: re.Pattern[str], given: ParseInput) -> ParsedValue | None:
+def _find_single(pattern: re.Pattern[str], source: ParseInput) -> ParsedValue | None:
     """Return the only match in the text; with several, the whole text, which validation rejects."""
-    matches = list(dict.fromkeys(match.rstrip(_TRAILING) for match in pattern.findall(given.text)))
+    matches = list(dict.fromkeys(match.rstrip(_TRAILING) for match in pattern.findall(source.text)))
     if len(matches) != 1:
-        return ParsedValue(given.text.strip()) if given.text.strip() else None
-    return ParsedValue(matches[0], matches[0] == given.text.strip())
+        return ParsedValue(source.text.strip()) if source.text.strip() else None
+    return ParsedValue(matches[0], matches[0] == source.text.strip())
 
 
-def _email(_field: FormField, given: ParseInput) -> ParsedValue | None:
-    return _find_single(_EMAIL, given)
+def _email(_field: FormField, source: ParseInput) -> ParsedValue | None:
+    return _find_single(_EMAIL, source)
 
 
-def _url(_field: FormField, given: ParseInput) -> ParsedValue | None:
-    return _find_single(_URL, given)
+def _url(_field: FormField, source: ParseInput) -> ParsedValue | None:
+    return _find_single(_URL, source)
 
 
-def _phone(field: FormField, given: ParseInput) -> ParsedValue | None:
-    text = given.text.strip()
+def _phone(field: FormField, source: ParseInput) -> ParsedValue | None:
+    text = source.text.strip()
     has_words = any(letter.isalpha() for letter in text)
     if not has_words and _is_valid(field, text):
         return ParsedValue(text, is_exact=True)
@@ -98,8 +98,8 @@ def _phone(field: FormField, given: ParseInput) -> ParsedValue | None:
     return ParsedValue(matches[0].strip()) if len(matches) == 1 else ParsedValue(text)
 
 
-def _number(field: FormField, given: ParseInput) -> ParsedValue | None:
-    text = given.text.strip()
+def _number(field: FormField, source: ParseInput) -> ParsedValue | None:
+    text = source.text.strip()
     if _is_valid(field, text):
         return ParsedValue(text, is_exact=True)
     if stars := _STARS.findall(text):
@@ -134,39 +134,39 @@ def _parse_written_number(written: str) -> int | float | str:
         return written
 
 
-def _checkbox(_field: FormField, given: ParseInput) -> ParsedValue | None:
-    is_yes = parse_yes_no(given.text)
+def _checkbox(_field: FormField, source: ParseInput) -> ParsedValue | None:
+    is_yes = parse_yes_no(source.text)
     return ParsedValue(is_yes, is_exact=True) if is_yes is not None else None
 
 
-def _choice(_field: FormField, given: ParseInput) -> ParsedValue | None:
-    value = option_matcher.match_exactly(given.text, given.options)
+def _choice(_field: FormField, source: ParseInput) -> ParsedValue | None:
+    value = option_matcher.match_exactly(source.text, source.options)
     if value is not None:
         return ParsedValue(value, is_exact=True)
-    value = option_matcher.match_option(given.text, given.options)
-    return ParsedValue(value if value is not None else given.text.strip())
+    value = option_matcher.match_option(source.text, source.options)
+    return ParsedValue(value if value is not None else source.text.strip())
 
 
-def _choices(_field: FormField, given: ParseInput) -> ParsedValue | None:
-    value = option_matcher.match_all_exactly(given.text, given.options)
+def _choices(_field: FormField, source: ParseInput) -> ParsedValue | None:
+    value = option_matcher.match_all_exactly(source.text, source.options)
     if value is not None:
         return ParsedValue(value, is_exact=True)
-    value = option_matcher.match_options(given.text, given.options)
-    return ParsedValue(value if value is not None else [given.text.strip()])
+    value = option_matcher.match_options(source.text, source.options)
+    return ParsedValue(value if value is not None else [source.text.strip()])
 
 
-def _date(field: FormField, given: ParseInput) -> ParsedValue | None:
-    text = given.text.strip()
+def _date(field: FormField, source: ParseInput) -> ParsedValue | None:
+    text = source.text.strip()
     if _is_valid(field, text):
         return ParsedValue(text, is_exact=True)
-    return ParsedValue(dates.find_date(text, given.today) or text)
+    return ParsedValue(dates.find_date(text, source.today) or text)
 
 
-def _datetime(field: FormField, given: ParseInput) -> ParsedValue | None:
-    text = given.text.strip()
+def _datetime(field: FormField, source: ParseInput) -> ParsedValue | None:
+    text = source.text.strip()
     if _is_valid(field, text):
         return ParsedValue(text, is_exact=True)
-    return ParsedValue(dates.find_datetime(text, given.today) or text)
+    return ParsedValue(dates.find_datetime(text, source.today) or text)
 
 
 def _parse_nothing(_field: FormField, _given: ParseInput) -> ParsedValue | None:

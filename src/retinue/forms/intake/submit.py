@@ -62,9 +62,9 @@ def metadata_errors(metadata: object) -> list[FieldError]:
     return []
 
 
-def _metadata(ctx: Context, given: JsonObject | None, source: str) -> JsonObject:
+def _metadata(ctx: Context, own_metadata: JsonObject | None, source: str) -> JsonObject:
     """Return the caller's metadata, overridden by what the server knows."""
-    metadata = {"source": source, **(given or {})}
+    metadata = {"source": source, **(own_metadata or {})}
     if not isinstance(metadata["source"], str) or not metadata["source"]:
         metadata["source"] = source
     metadata["ip_address"] = ctx.caller.ip_address

@@ -105,11 +105,15 @@ class SystemDb:
             self._compare_version(record, id, found)
         return found
 
-    def _compare_version(self, record: type[R], id: str, found: R | None) -> None:
+    def _compare_version(self, record: type[R], id: str, stored_record: R | None) -> None:
         """Check the expected version once; later changes by this unit of work are not conflicts."""
         expected = self._unit.expected.pop((record, id), None)
-        if expected is not None and found is not None and entity_tag(found) not in expected.tags:
-            raise VersionConflict(entity_tag(found))
+        if (
+            expected is not None
+            and stored_record is not None
+            and entity_tag(stored_record) not in expected.tags
+        ):
+            raise VersionConflict(entity_tag(stored_record))
 
     async def check_expected_versions(self) -> None:
         """Check the expected versions of records that were not locked so far."""

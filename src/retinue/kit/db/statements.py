@@ -44,8 +44,8 @@ class CompiledStatement(msgspec.Struct, frozen=True):
     is_configuration: bool = False
     """True if it changes a tenant's configuration."""
 
-    def arguments(self, given: dict[str, Any]) -> Arguments:
-        parameters = {**self.defaults, **given} if self.defaults else given
+    def arguments(self, overrides: dict[str, Any]) -> Arguments:
+        parameters = {**self.defaults, **overrides} if self.defaults else overrides
         try:
             values = list(self.pick(parameters))
         except KeyError as error:

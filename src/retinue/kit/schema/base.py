@@ -23,9 +23,9 @@ class Schema(msgspec.Struct, kw_only=True):
 
 
 @functools.cache
-def _reader(shape: type[Schema], given: tuple[str, ...]) -> tuple[tuple[str, ...], Callable[[Any], Any]]:
+def _reader(shape: type[Schema], excluded: tuple[str, ...]) -> tuple[tuple[str, ...], Callable[[Any], Any]]:
     """Return the names of the fields to read, and a function that reads them all."""
-    names = tuple(name for name in shape.__struct_fields__ if name not in given)
+    names = tuple(name for name in shape.__struct_fields__ if name not in excluded)
     if len(names) > 1:
         return names, operator.attrgetter(*names)
     return names, lambda source: tuple(getattr(source, name) for name in names)

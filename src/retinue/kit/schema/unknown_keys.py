@@ -29,14 +29,14 @@ class DeclaredKeys(msgspec.Struct, frozen=True):
     known: frozenset[str]
     nested: Mapping[str, Find]
 
-    def find(self, value: Any, path: str, found: list[str]) -> None:
+    def find(self, value: Any, path: str, unknown: list[str]) -> None:
         if type(value) is not dict:
             return
         if not self.known.issuperset(value):
-            found += [join_path(path, name) for name in value if name not in self.known]
+            unknown += [join_path(path, name) for name in value if name not in self.known]
         for name, find in self.nested.items():
             if name in value:
-                find(value[name], join_path(path, name), found)
+                find(value[name], join_path(path, name), unknown)
 
     def find_in_json(self, body: bytes) -> Sequence[str]:
         """Return the unknown keys of a valid JSON object; values that cannot have any are not decoded."""
@@ -142,14 +142,14 @@ class _Compiler:
 
 
 def _either(of_object: Find | None, of_list: Find | None, tag_field: str, by_tag: dict[Any, Find]) -> Find:
-    def find(value: Any, path: str, found: list[str]) -> None:
+    def find(value: Any, path: str, unknown: list[str]) -> None:
         chosen: Find | None = None
         if type(value) is dict:
             chosen = by_tag.get(value.get(tag_field)) if by_tag else of_object
         elif type(value) is list:
             chosen = of_list
         if chosen is not None:
-            chosen(value, path, found)
+            chosen(value, path, unknown)
 
     return find
 
@@ -158,10 +158,10 @@ def _each_item(inner: Find | None) -> Find | None:
     if inner is None:
         return None
 
-    def find(value: Any, path: str, found: list[str]) -> None:
+    def find(value: Any, path: str, unknown: list[str]) -> None:
         if type(value) is list:
             for position, item in enumerate(value):
-                inner(item, f"{path}.{position}" if path else str(position), found)
+                inner(item, f"{path}.{position}" if path else str(position), unknown)
 
     return find
 
@@ -170,10 +170,10 @@ def _each_value(inner: Find | None) -> Find | None:
     if inner is None:
         return None
 
-    def find(value: Any, path: str, found: list[str]) -> None:
+    def find(value: Any, path: str, unknown: list[str]) -> None:
         if type(value) is dict:
             for name, item in value.items():
-                inner(item, join_path(path, name), found)
+                inner(item, join_path(path, name), unknown)
 
     return find
 
@@ -210,14 +210,14 @@ def find_unknown_keys_by_schema(value: Any, schema: Mapping[str, Any], path: str
     return found[:MAX_UNKNOWN_KEYS]
 
 
-def _find_by_schema(value: Any, schema: Mapping[str, Any], path: str, found: list[str]) -> None:
+def _find_by_schema(value: Any, schema: Mapping[str, Any], path: str, unknown: list[str]) -> None:
     if type(value) is list and "items" in schema:
         for position, item in enumerate(value):
-            _find_by_schema(item, schema["items"], f"{path}.{position}", found)
+            _find_by_schema(item, schema["items"], f"{path}.{position}", unknown)
     elif type(value) is dict and "properties" in schema:
         properties = schema["properties"]
         for name, inner in value.items():
             if name not in properties:
-                found.append(join_path(path, name))
+                unknown.append(join_path(path, name))
             else:
-                _find_by_schema(inner, properties[name], join_path(path, name), found)
+                _find_by_schema(inner, properties[name], join_path(path, name), unknown)

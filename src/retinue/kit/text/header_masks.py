@@ -18,11 +18,11 @@ def mask_headers(headers: Mapping[str, Any]) -> dict[str, str]:
     return dict.fromkeys(headers, MASK)
 
 
-def unmask_headers(given: Mapping[str, Any], known: Mapping[str, Any]) -> JsonObject:
+def unmask_headers(headers: Mapping[str, Any], stored_headers: Mapping[str, Any]) -> JsonObject:
     """Replace each mask by the stored value of the same header; names are case-insensitive."""
-    before = {name.lower(): value for name, value in known.items()}
+    before = {name.lower(): value for name, value in stored_headers.items()}
     return {
-        name: before.get(name.lower(), value) if value == MASK else value for name, value in given.items()
+        name: before.get(name.lower(), value) if value == MASK else value for name, value in headers.items()
     }
 
 
@@ -54,27 +54,27 @@ def _without_value(name: str, value: object) -> Any:
     return MASK if value else value
 
 
-def restore_masked_headers(given: object, known: object) -> Any:
+def restore_masked_headers(config: object, stored_config: object) -> Any:
     """Return a configuration sent by a client, with masked headers replaced by their stored values.
 
     List entries are matched by `id`.
     """
-    if isinstance(given, dict) and isinstance(known, dict):
-        return {name: _restored_value(name, value, known.get(name)) for name, value in given.items()}
-    if isinstance(given, list) and isinstance(known, list):
-        before = {item["id"]: item for item in known if _has_id(item)}
+    if isinstance(config, dict) and isinstance(stored_config, dict):
+        return {name: _restored_value(name, value, stored_config.get(name)) for name, value in config.items()}
+    if isinstance(config, list) and isinstance(stored_config, list):
+        before = {item["id"]: item for item in stored_config if _has_id(item)}
         return [
-            restore_masked_headers(item, before.get(item["id"])) if _has_id(item) else item for item in given
+            restore_masked_headers(item, before.get(item["id"])) if _has_id(item) else item for item in config
         ]
-    return given
+    return config
 
 
-def _restored_value(name: str, value: object, known: object) -> Any:
-    if name not in _NAMES or known is None:
-        return restore_masked_headers(value, known)
-    if isinstance(value, dict) and isinstance(known, dict):
-        return unmask_headers(value, known)
-    return known if value == MASK else value
+def _restored_value(name: str, value: object, stored_value: object) -> Any:
+    if name not in _NAMES or stored_value is None:
+        return restore_masked_headers(value, stored_value)
+    if isinstance(value, dict) and isinstance(stored_value, dict):
+        return unmask_headers(value, stored_value)
+    return stored_value if value == MASK else value
 
 
 def _has_id(entry: object) -> bool:

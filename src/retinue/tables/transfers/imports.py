@@ -86,9 +86,9 @@ def _require_readable(format: str) -> None:
         raise UnsupportedFileType(error.message) from error
 
 
-def _mode(given: str) -> ImportMode:
+def _mode(text: str) -> ImportMode:
     try:
-        return ImportMode(given)
+        return ImportMode(text)
     except ValueError:
         raise Invalid({"mode": f"must be one of {', '.join(ImportMode)}"}) from None
 

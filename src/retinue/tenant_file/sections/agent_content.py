@@ -108,6 +108,6 @@ async def _fill_sub_agents(ctx: Context, names: ReferenceIndex, agent: Agent, pa
     await sub_agents.reorder(ctx, agent, order)
 
 
-def _check(wanted: SubAgentPart, place: str) -> None:
-    if (wanted.agent is None) == (wanted.direct is None) or (wanted.direct is not None and not wanted.name):
+def _check(part: SubAgentPart, place: str) -> None:
+    if (part.agent is None) == (part.direct is None) or (part.direct is not None and not part.name):
         raise Invalid({place: "must have either agent, or name and direct"})

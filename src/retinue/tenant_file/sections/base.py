@@ -75,7 +75,7 @@ def wanted_name(change: PlannedChange) -> str:
     return str(change.part.name or change.name)
 
 
-def masked_headers(wanted: Iterable[str], stored: Iterable[str]) -> dict[str, str]:
+def masked_headers(names: Iterable[str], stored: Iterable[str]) -> dict[str, str]:
     """Return headers by name: the mask keeps a stored value, a new one is empty until it is entered."""
     known = {name.lower() for name in stored}
-    return {name: MASK if name.lower() in known else "" for name in wanted}
+    return {name: MASK if name.lower() in known else "" for name in names}

@@ -53,9 +53,9 @@ class ToolAuth(msgspec.Struct, frozen=True):
         }
 
 
-async def read_auth_config(ctx: Context, given: JsonObject | None) -> ToolAuth:
+async def read_auth_config(ctx: Context, config: JsonObject | None) -> ToolAuth:
     """Validate `auth_config`, load its credential and encrypt its secrets."""
-    secrets = {name: value for name, value in (given or {}).items() if value is not None}
+    secrets = {name: value for name, value in (config or {}).items() if value is not None}
     _check(secrets)
     report_unknown_keys(ctx.caller.ignored, secrets, _KnownKeys, "auth_config")
     credential_id = secrets.pop("credential_id", None)
@@ -75,23 +75,23 @@ def split_public_fields(ctx: Context, tool: Tool) -> tuple[JsonObject, bool]:
     return public, len(public) < len(stored)
 
 
-def check_public_fields(given: JsonObject) -> None:
+def check_public_fields(fields: JsonObject) -> None:
     """Raise `Invalid` for keys that may hold a secret."""
-    problems = dict.fromkeys(given.keys() - _PUBLIC_KEYS, "may hold a secret, so it cannot be set here")
+    problems = dict.fromkeys(fields.keys() - _PUBLIC_KEYS, "may hold a secret, so it cannot be set here")
     if problems:
         raise Invalid({f"auth_config.{name}": problem for name, problem in sorted(problems.items())})
 
 
-def with_public_fields(ctx: Context, tool: Tool, given: JsonObject) -> Sealed | None:
+def with_public_fields(ctx: Context, tool: Tool, fields: JsonObject) -> Sealed | None:
     """Return the sealed `auth_config` with other public fields and the same secrets.
 
     ADR 8: the secrets are sent to the token URL too, so it cannot change without them.
     """
     stored = _open(ctx, tool)
     secrets = {name: value for name, value in stored.items() if name not in _PUBLIC_KEYS}
-    if secrets and given.get("token_url") != stored.get("token_url"):
+    if secrets and fields.get("token_url") != stored.get("token_url"):
         raise Invalid({"auth_config.token_url": "cannot change unless the secrets are entered again"})
-    after = {**{name: value for name, value in given.items() if value is not None}, **secrets}
+    after = {**{name: value for name, value in fields.items() if value is not None}, **secrets}
     if after == stored:
         return tool.auth_config
     _check(after)
@@ -134,13 +134,15 @@ async def bind_destination(ctx: Context, tool: Tool, entered: ToolAuth | None, d
     return bound
 
 
-def _bound_destination(ctx: Context, tool: Tool, secrets: ToolAuth, wanted: str, *, is_entered: bool) -> str:
+def _bound_destination(
+    ctx: Context, tool: Tool, secrets: ToolAuth, destination: str, *, is_entered: bool
+) -> str:
     """Secrets that were entered without a destination are bound to none as strictly as others to theirs."""
     has_no_destination = secrets.sealed is not None and not tool.auth_destination
     if has_no_destination and not is_entered and not destinations.may_move(ctx, ""):
         return ""
     return destinations.resolve_binding(
-        ctx, previous=tool.auth_destination, wanted=wanted, is_entered=is_entered
+        ctx, previous=tool.auth_destination, wanted=destination, is_entered=is_entered
     )
 
 

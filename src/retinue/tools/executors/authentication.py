@@ -199,7 +199,7 @@ def _custom(tool: Tool, secrets: JsonObject) -> GrantedAuth:
     return Authentication(headers=headers, query=query, secrets=secrets), hidden
 
 
-def _texts(given: object) -> dict[str, str]:
-    if not isinstance(given, dict):
+def _texts(values: object) -> dict[str, str]:
+    if not isinstance(values, dict):
         return {}
-    return {str(name): str(value) for name, value in given.items() if value is not None}
+    return {str(name): str(value) for name, value in values.items() if value is not None}

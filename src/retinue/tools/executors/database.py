@@ -56,27 +56,31 @@ def _allowed(operations: Iterable[str]) -> set[str]:
     return {name for operation in lowered for name in _ALIASES.get(operation, (operation,))}
 
 
-def _query(given: JsonObject, db_type: DbType, allowed: set[str]) -> Query:
+def _query(tool_input: JsonObject, db_type: DbType, allowed: set[str]) -> Query:
     """Return the written statement, or one built from a table name, conditions and values."""
-    operation = given.get("operation")
+    operation = tool_input.get("operation")
     if operation is not None and not isinstance(operation, str):
         raise Invalid({"input.operation": "must be select, insert, update or delete"})
     operation = operation and operation.lower()
-    if given.get("query") is None:
-        if given.get("table") is None:
+    if tool_input.get("query") is None:
+        if tool_input.get("table") is None:
             raise Invalid({"input.query": "is required unless table is given"})
         return databases.build(
             db_type=db_type,
             allowed=allowed,
             operation=operation or "select",
-            table=given["table"],
-            where=given.get("where"),
-            values=given.get("values"),
+            table=tool_input["table"],
+            where=tool_input.get("where"),
+            values=tool_input.get("values"),
         )
-    if not isinstance(given["query"], str):
+    if not isinstance(tool_input["query"], str):
         raise Invalid({"input.query": "must be text"})
     return databases.check(
-        given["query"], given.get("params"), db_type=db_type, allowed=allowed, operation=operation or None
+        tool_input["query"],
+        tool_input.get("params"),
+        db_type=db_type,
+        allowed=allowed,
+        operation=operation or None,
     )
 
 

@@ -36,13 +36,13 @@ def _choose_endpoint(endpoints: Mapping[str, RestEndpoint], name: object) -> Res
 
 
 def _build_request(
-    call: ExecutorCall, base_url: str, endpoint: RestEndpoint, given: JsonObject
+    call: ExecutorCall, base_url: str, endpoint: RestEndpoint, tool_input: JsonObject
 ) -> HttpToolRequest:
     """Build the request; values of a flat input fill the path first, then the query or the body."""
     method = endpoint.method.upper()
-    is_explicit = _has_explicit_places(given)
-    explicit = given if is_explicit else {}
-    flat = {**(endpoint.default_params or {}), **({} if is_explicit else given)}
+    is_explicit = _has_explicit_places(tool_input)
+    explicit = tool_input if is_explicit else {}
+    flat = {**(endpoint.default_params or {}), **({} if is_explicit else tool_input)}
     names = _PLACEHOLDER.findall(endpoint.path)
     path_values = {name: flat[name] for name in names if name in flat} | (explicit.get("path_params") or {})
     rest = {name: value for name, value in flat.items() if name not in names}
@@ -67,10 +67,10 @@ def _build_request(
     )
 
 
-def _has_explicit_places(given: JsonObject) -> bool:
+def _has_explicit_places(tool_input: JsonObject) -> bool:
     """Return whether the input says where its values go; otherwise it is flat."""
-    return _INPUT_PLACES.issuperset(given) and all(
-        isinstance(given.get(name) or {}, dict) for name in _OBJECTS
+    return _INPUT_PLACES.issuperset(tool_input) and all(
+        isinstance(tool_input.get(name) or {}, dict) for name in _OBJECTS
     )
 
 
@@ -87,9 +87,9 @@ def _url(base_url: str, path: str, values: JsonObject, field: str) -> str:
     return f"{base_url.rstrip('/')}/{filled.lstrip('/')}" if filled else base_url
 
 
-def _input_headers(call: ExecutorCall, given: JsonObject) -> dict[str, str]:
+def _input_headers(call: ExecutorCall, tool_input: JsonObject) -> dict[str, str]:
     """Return the headers of the input; they must not replace the tool's authentication."""
-    headers = validate_headers(given, "input.headers")
+    headers = validate_headers(tool_input, "input.headers")
     granted = call.authentication
     reserved = {name.lower() for name in granted.headers}
     if granted.headers or granted.query:

@@ -78,16 +78,16 @@ async def refresh_listing(ctx: Context, payload: ListingTask) -> None:
             raise
 
 
-async def _hold(ctx: Context, tool: Tool, found: HeldListing | None) -> ToolRefreshed:
+async def _hold(ctx: Context, tool: Tool, listing: HeldListing | None) -> ToolRefreshed:
     """Hold what differs from the agreed functions; an event tells of each new difference once."""
-    assert found is not None
-    diff = _diff(tool, found)
+    assert listing is not None
+    diff = _diff(tool, listing)
     if not diff.names:
         if tool.held_listing is not None:
             await ctx.db.update(tool, held_listing=None)
         return ToolRefreshed(tool_id=tool.id, diff=diff, status=RefreshStatus.unchanged)
-    if tool.held_listing is None or tool.held_listing.get("digest") != found.digest:
-        await ctx.db.update(tool, held_listing=msgspec.to_builtins(found))
+    if tool.held_listing is None or tool.held_listing.get("digest") != listing.digest:
+        await ctx.db.update(tool, held_listing=msgspec.to_builtins(listing))
         ctx.emit(
             ToolDrifted(
                 tool_id=tool.id,
@@ -101,9 +101,9 @@ async def _hold(ctx: Context, tool: Tool, found: HeldListing | None) -> ToolRefr
     return ToolRefreshed(tool_id=tool.id, diff=diff, status=RefreshStatus.held)
 
 
-async def _accept(ctx: Context, tool: Tool, found: HeldListing | None, accept: Accept) -> ToolRefreshed:
+async def _accept(ctx: Context, tool: Tool, listing: HeldListing | None, accept: Accept) -> ToolRefreshed:
     """Agree to all differences or to those of the named functions; the others stay held."""
-    held = msgspec.convert(tool.held_listing, HeldListing) if tool.held_listing is not None else found
+    held = msgspec.convert(tool.held_listing, HeldListing) if tool.held_listing is not None else listing
     if held is None:
         raise ToolNotRefreshable("The difference was accepted meanwhile. Refresh the tool again.")
     diff = _diff(tool, held)
@@ -122,8 +122,8 @@ async def _accept(ctx: Context, tool: Tool, found: HeldListing | None, accept: A
     return ToolRefreshed(tool_id=tool.id, diff=diff if is_complete else rest, status=status)
 
 
-def _diff(tool: Tool, held: HeldListing) -> ListingDiff:
-    return compare(functions_of(tool) or {}, held.functions, tool.config.get("ignored_functions", []))
+def _diff(tool: Tool, listing: HeldListing) -> ListingDiff:
+    return compare(functions_of(tool) or {}, listing.functions, tool.config.get("ignored_functions", []))
 
 
 def _require_names(diff: ListingDiff, names: Any) -> list[str]:
@@ -134,24 +134,24 @@ def _require_names(diff: ListingDiff, names: Any) -> list[str]:
     return list(names)
 
 
-def _agreed_config(tool: Tool, held: HeldListing, names: list[str]) -> JsonObject:
+def _agreed_config(tool: Tool, listing: HeldListing, names: list[str]) -> JsonObject:
     """Return the configuration with the named functions as the server lists them.
 
     An approval that somebody required stays required.
     """
     functions = dict(functions_of(tool) or {})
     for name in names:
-        if name not in held.functions:
+        if name not in listing.functions:
             del functions[name]
             continue
         is_guarded = functions.get(name, {}).get("requires_approval") is True
         kept = {"requires_approval": True} if is_guarded else {}
-        functions[name] = {**held.functions[name], **kept}
+        functions[name] = {**listing.functions[name], **kept}
     return {
         **tool.config,
         "functions": functions,
-        "protocol_version": held.protocol_version,
-        "listed_at": held.listed_at,
+        "protocol_version": listing.protocol_version,
+        "listed_at": listing.listed_at,
         "digest": digest(functions),
     }
 

@@ -39,7 +39,7 @@ async def store_images(call: ExecutorCall, output: object) -> list[ToolImage]:
     return found
 
 
-async def _add_file(call: ExecutorCall, found: list[ToolImage], reference: dict[str, object]) -> None:
+async def _add_file(call: ExecutorCall, tool_images: list[ToolImage], reference: dict[str, object]) -> None:
     named = reference[IMAGE_KEY]
     file_id = named.get("file_id") if isinstance(named, dict) else None
     # A tool may name any file, so it must be one that the person may read who asked.
@@ -50,14 +50,16 @@ async def _add_file(call: ExecutorCall, found: list[ToolImage], reference: dict[
         return
     try:
         async with temporary_copy(call.ctx, file) as path:
-            await _add(call, found, reference, path)
+            await _add(call, tool_images, reference, path)
     except BlobMissing:
         reference["left_out"] = _NO_FILE
 
 
-async def _add(call: ExecutorCall, found: list[ToolImage], shown: dict[str, object], path: Path) -> None:
+async def _add(
+    call: ExecutorCall, tool_images: list[ToolImage], shown: dict[str, object], path: Path
+) -> None:
     """Convert and store one image, or say in the output why not."""
-    if len(found) >= MAX_RESULT_IMAGES:
+    if len(tool_images) >= MAX_RESULT_IMAGES:
         shown["left_out"] = _TOO_MANY
         return
     try:
@@ -76,7 +78,7 @@ async def _add(call: ExecutorCall, found: list[ToolImage], shown: dict[str, obje
         call.ctx.detached(),
         image.content,
         purpose=PURPOSE,
-        filename=f"{call.tool.slug}-{len(found) + 1}.{extension}",
+        filename=f"{call.tool.slug}-{len(tool_images) + 1}.{extension}",
         mime_type=image.mime_type,
         kept_s=_KEPT_SECONDS,
     )
@@ -85,7 +87,7 @@ async def _add(call: ExecutorCall, found: list[ToolImage], shown: dict[str, obje
         file.created_by = ""
     async with call.ctx.unit() as unit:
         await unit.db.insert(file)
-    found.append(
+    tool_images.append(
         ToolImage(
             file_id=file.id, filename=file.filename, mime_type=file.mime_type, size_bytes=file.size_bytes
         )

@@ -51,17 +51,17 @@ STATIC = frozenset({FieldType.section, FieldType.paragraph})
 CHOICES = frozenset({FieldType.select, FieldType.multi_select, FieldType.checkbox_group, FieldType.radio})
 
 
-def read_fields(given: object, place: str = "fields") -> list[JsonObject]:
+def read_fields(raw: object, place: str = "fields") -> list[JsonObject]:
     """Return the definitions to store, with ids and without unknown keys, or raise `Invalid`."""
-    if not isinstance(given, list):
+    if not isinstance(raw, list):
         raise Invalid({place: "must be a list of fields"})
-    if len(given) > MAX_FIELDS:
+    if len(raw) > MAX_FIELDS:
         raise Invalid({place: f"may have at most {MAX_FIELDS} fields"})
     problems: Problems = {}
-    taken = {field["id"] for field in given if isinstance(field, dict) and isinstance(field.get("id"), str)}
+    taken = {field["id"] for field in raw if isinstance(field, dict) and isinstance(field.get("id"), str)}
     seen: set[str] = set()
     definitions = []
-    for position, field in enumerate(given):
+    for position, field in enumerate(raw):
         here = f"{place}.{position}"
         if not isinstance(field, dict):
             problems[here] = "must be an object"

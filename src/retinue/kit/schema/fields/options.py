@@ -10,9 +10,9 @@ _MAX_OPTION_LENGTH = 500
 Problems = dict[str, str]
 
 
-def read_options(given: list[Any]) -> list[JsonObject]:
+def read_options(entries: list[Any]) -> list[JsonObject]:
     """Return each option as `{value, label}`; a bare value is its own label."""
-    return [_option(option) for option in given]
+    return [_option(option) for option in entries]
 
 
 def _option(option: object) -> JsonObject:
@@ -30,15 +30,15 @@ def option_problems(field: JsonObject, here: str) -> Problems:
     return problems
 
 
-def _list_problems(given: object, here: str) -> Problems:
-    if given is None:
+def _list_problems(entries: object, here: str) -> Problems:
+    if entries is None:
         return {}
-    if not isinstance(given, list):
+    if not isinstance(entries, list):
         return {here: "must be a list"}
-    if len(given) > MAX_OPTIONS:
+    if len(entries) > MAX_OPTIONS:
         return {here: f"may have at most {MAX_OPTIONS} options"}
     problems: Problems = {}
-    for position, option in enumerate(given):
+    for position, option in enumerate(entries):
         is_object = isinstance(option, dict)
         value, label = (option.get("value"), option.get("label")) if is_object else (option, None)
         if not isinstance(value, str | int | float) or len(str(value)) > _MAX_OPTION_LENGTH:

@@ -56,10 +56,10 @@ def _rules(definition: JsonObject) -> JsonObject:
     return {name: rule for name, rule in (definition.get("validation") or {}).items() if rule is not None}
 
 
-def _text(given: object) -> str:
-    if not isinstance(given, str):
+def _text(raw: object) -> str:
+    if not isinstance(raw, str):
         raise InvalidAnswer("must be text")
-    return given
+    return raw
 
 
 def _text_reader(definition: JsonObject, *, max_length: int, has_pattern: bool = True) -> Reader:
@@ -67,8 +67,8 @@ def _text_reader(definition: JsonObject, *, max_length: int, has_pattern: bool =
     least, most = rules.get("min_length", 0), min(rules.get("max_length", max_length), max_length)
     pattern = compiled_pattern(rules["pattern"]) if has_pattern and rules.get("pattern") else None
 
-    def read(given: Any) -> str:
-        text = _text(given)
+    def read(raw: Any) -> str:
+        text = _text(raw)
         if len(text) < least:
             raise InvalidAnswer(f"must have at least {least} characters")
         if len(text) > most:
@@ -80,15 +80,15 @@ def _text_reader(definition: JsonObject, *, max_length: int, has_pattern: bool =
     return read
 
 
-def _email(given: object) -> str:
+def _email(raw: object) -> str:
     try:
-        return msgspec.convert(_text(given).strip(), Email)
+        return msgspec.convert(_text(raw).strip(), Email)
     except msgspec.ValidationError:
         raise InvalidAnswer("must be an e-mail address") from None
 
 
-def _url(given: object) -> str:
-    text = _text(given).strip()
+def _url(raw: object) -> str:
+    text = _text(raw).strip()
     if len(text) > MAX_URL_LENGTH or _BLANKS.search(text) or "\\" in text:
         raise InvalidAnswer("must be a web address")
     try:
@@ -101,23 +101,23 @@ def _url(given: object) -> str:
     return text
 
 
-def _number(given: object) -> int | float:
-    if isinstance(given, str) and _NUMBER.fullmatch(given.strip()):
-        text = given.strip()
-        given = int(text) if text.lstrip("+-").isdigit() else float(text)
-    if isinstance(given, bool) or not isinstance(given, int | float):
+def _number(raw: object) -> int | float:
+    if isinstance(raw, str) and _NUMBER.fullmatch(raw.strip()):
+        text = raw.strip()
+        raw = int(text) if text.lstrip("+-").isdigit() else float(text)
+    if isinstance(raw, bool) or not isinstance(raw, int | float):
         raise InvalidAnswer("must be a number")
-    if abs(given) > 1e300 or not math.isfinite(given):
+    if abs(raw) > 1e300 or not math.isfinite(raw):
         raise InvalidAnswer("must be a number")
-    return given
+    return raw
 
 
 def _number_reader(definition: JsonObject) -> Reader:
     rules = _rules(definition)
     least, most, step = rules.get("min"), rules.get("max"), rules.get("step")
 
-    def read(given: Any) -> int | float:
-        number = _number(given)
+    def read(raw: Any) -> int | float:
+        number = _number(raw)
         if least is not None and number < least:
             raise InvalidAnswer(f"must be at least {least}")
         if most is not None and number > most:
@@ -139,8 +139,8 @@ def _is_on_step(number: float, step: float, start: float) -> bool:
 def _rating_reader(definition: JsonObject) -> Reader:
     most = _rules(definition).get("max", 5)
 
-    def read(given: Any) -> int:
-        number = _number(given)
+    def read(raw: Any) -> int:
+        number = _number(raw)
         if number != int(number) or not 1 <= number <= most:
             raise InvalidAnswer(f"must be a whole number from 1 to {most}")
         return int(number)
@@ -152,15 +152,15 @@ def _choice_reader(definition: JsonObject) -> Reader:
     offered = [option["value"] for option in options_of(definition)]
     by_text = {_canonical_text(value): value for value in offered} | {str(value): value for value in offered}
 
-    def read(given: Any) -> Any:
+    def read(raw: Any) -> Any:
         # The boolean may select an option "true" or "false".
-        if isinstance(given, bool) and str(given) not in by_text:
-            given = str(given).lower()
-        if not isinstance(given, str | int | float) or len(str(given)) > MAX_TEXT_LENGTH:
+        if isinstance(raw, bool) and str(raw) not in by_text:
+            raw = str(raw).lower()
+        if not isinstance(raw, str | int | float) or len(str(raw)) > MAX_TEXT_LENGTH:
             raise InvalidAnswer("must be one of the options")
         if not by_text:
-            return given
-        key = str(given) if str(given) in by_text else _canonical_text(given)
+            return raw
+        key = str(raw) if str(raw) in by_text else _canonical_text(raw)
         if key not in by_text:
             raise InvalidAnswer("is not one of the options")
         return by_text[key]
@@ -179,12 +179,12 @@ def _choices_reader(definition: JsonObject) -> Reader:
     least, most = rules.get("min_selections", 0), rules.get("max_selections")
     read_one = _choice_reader(definition)
 
-    def read(given: Any) -> list[Any]:
-        if not isinstance(given, list):
+    def read(raw: Any) -> list[Any]:
+        if not isinstance(raw, list):
             raise InvalidAnswer("must be a list of options")
-        if len(given) > 1000:
+        if len(raw) > 1000:
             raise InvalidAnswer("has too many options")
-        chosen = list({str(value): value for value in map(read_one, given)}.values())
+        chosen = list({str(value): value for value in map(read_one, raw)}.values())
         if len(chosen) < least:
             raise InvalidAnswer(f"must have at least {least} options")
         if most is not None and len(chosen) > most:
@@ -194,19 +194,19 @@ def _choices_reader(definition: JsonObject) -> Reader:
     return read
 
 
-def _checkbox(given: object) -> Any:
-    if isinstance(given, bool):
-        return given
-    text = _text(given)
+def _checkbox(raw: object) -> Any:
+    if isinstance(raw, bool):
+        return raw
+    text = _text(raw)
     if len(text) > MAX_TEXT_LENGTH:
         raise InvalidAnswer("must be true or false")
     return {**_TICKED, **_UNTICKED}.get(text.strip().lower(), text)
 
 
-def _hidden(given: object) -> Any:
-    if not isinstance(given, str | int | float) or len(str(given)) > MAX_TEXT_LENGTH:
+def _hidden(raw: object) -> Any:
+    if not isinstance(raw, str | int | float) or len(str(raw)) > MAX_TEXT_LENGTH:
         raise InvalidAnswer(f"must be text of at most {MAX_TEXT_LENGTH} characters")
-    return given
+    return raw
 
 
 def _date_reader(definition: JsonObject) -> Reader:
@@ -214,8 +214,8 @@ def _date_reader(definition: JsonObject) -> Reader:
     least = parse_day(rules["min_date"]) if "min_date" in rules else date.min
     most = parse_day(rules["max_date"]) if "max_date" in rules else date.max
 
-    def read(given: Any) -> str:
-        text = _text(given).strip()
+    def read(raw: Any) -> str:
+        text = _text(raw).strip()
         try:
             day = date.fromisoformat(text) if _DAY.fullmatch(text) else None
         except ValueError:
@@ -236,8 +236,8 @@ def _datetime_reader(definition: JsonObject) -> Reader:
     least = parse_datetime(rules["min_date"]) if "min_date" in rules else None
     most = parse_datetime(rules["max_date"]) if "max_date" in rules else None
 
-    def read(given: Any) -> str:
-        text = _text(given).strip()
+    def read(raw: Any) -> str:
+        text = _text(raw).strip()
         try:
             moment = parse_datetime(text) if 16 <= len(text) <= 40 else None
         except ValueError:
@@ -259,17 +259,17 @@ def _is_day(rules: JsonObject) -> bool:
     return len(rules["max_date"]) == 10
 
 
-def _file(given: Any) -> str | list[str]:
-    ids = given if isinstance(given, list) else [given]
+def _file(raw: Any) -> str | list[str]:
+    ids = raw if isinstance(raw, list) else [raw]
     if not all(isinstance(id, str) and _FILE_ID.fullmatch(id) for id in ids):
         raise InvalidAnswer("must be the file_id of an uploaded file")
     if len(ids) > MAX_FILES or len(set(ids)) != len(ids):
         raise InvalidAnswer(f"may have at most {MAX_FILES} files, without duplicates")
-    return given  # type: ignore[no-any-return]
+    return raw  # type: ignore[no-any-return]
 
 
-def _signature(given: object) -> str:
-    text = _text(given)
+def _signature(raw: object) -> str:
+    text = _text(raw)
     if len(text.encode("utf-8", "replace")) > MAX_SIGNATURE_BYTES:
         raise InvalidAnswer(f"may have at most {MAX_SIGNATURE_BYTES // 1024} KB")
     return text
