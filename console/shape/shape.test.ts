@@ -14,8 +14,8 @@ import { readSource, readSources } from "./sources";
 const MAX_FILE_LINES = 300;
 const MAX_FUNCTION_LINES = 80;
 /** What is left of the time before the rules. Only ever lowered; zero means that the rule holds everywhere. */
-const LEFT = { files: 1, functions: 20, vagueFiles: 0, exports: 0, circles: 0, riddles: 0 };
-const MAX_EFFECTS_PER_THOUSAND_LINES = 2.35;
+const LEFT = { files: 1, functions: 0, vagueFiles: 0, exports: 0, circles: 0, riddles: 0 };
+const MAX_EFFECTS_PER_THOUSAND_LINES = 1.58;
 
 const expectAtMost = (count: number, found: string[]) =>
   expect(found.length, `\n${found.join("\n")}\n`).toBeLessThanOrEqual(count);

@@ -52,7 +52,7 @@ function Build({ agentId }: { agentId: string }) {
   const changes = useChanges(agentId, editing);
   const canWrite = may("agents:write");
   const hasPlayground = useDeferredValue(true, false);
-  const { save } = editing;
+  const { save } = editing.saver;
   useKeys(canWrite ? { "mod+s": () => void save().catch(() => undefined) } : {});
   const beforeSend = useCallback(async () => {
     if (canWrite) await save();

@@ -30,7 +30,7 @@ export default function Approvals() {
   const { show = "mine", id } = useSearch({ from: "/frame/approvals" });
   const navigate = useNavigate();
   const may = useMay();
-  const [notice, setNotice] = useState<{ text: string; isBad?: boolean }>();
+  const [notice, setNotice] = useState<Notice>();
   const mine = useQuery(approvalsQuery("mine"));
   const { list, other, shown: chosen, isOpen, hasEnded, forget } = useShown(show, id);
   const rows = list.data;
@@ -68,14 +68,7 @@ export default function Approvals() {
           onChange={(value) => go({ show: SHOWS.find((one) => one === value) })}
         />
       </Bar>
-      <div role="status">
-        {notice && (
-          <p className={`${style.done} ${notice.isBad ? style.gone : ""}`}>
-            {notice.isBad ? <TriangleAlert size={15} /> : <Check size={15} />}
-            {notice.text}
-          </p>
-        )}
-      </div>
+      <div role="status">{notice && <NoticeLine {...notice} />}</div>
       {list.error && !rows ? (
         <Failure error={list.error} onRetry={() => void list.refetch()} />
       ) : !rows ? (
@@ -107,6 +100,16 @@ export default function Approvals() {
     </>
   );
 }
+
+type Notice = { text: string; isBad?: boolean };
+
+/** What has become of the request that was decided last. */
+const NoticeLine = ({ text, isBad }: Notice) => (
+  <p className={`${style.done} ${isBad ? style.gone : ""}`}>
+    {isBad ? <TriangleAlert size={15} /> : <Check size={15} />}
+    {text}
+  </p>
+);
 
 /** How many wait in the list below: for this person, or at all. What is decided is a history, and not counted. */
 function Count({ show, rows }: { show: Show; rows?: Approval[] }) {

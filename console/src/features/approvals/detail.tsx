@@ -1,7 +1,7 @@
 import ChevronLeft from "icon:chevron-left";
 import Pencil from "icon:pencil";
 import TriangleAlert from "icon:triangle-alert";
-import { useMutationState, useQuery } from "@tanstack/react-query";
+import { useMutationState } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { words } from "../../shared/i18n/words";
@@ -16,16 +16,25 @@ import { useFields } from "../../shared/use_fields";
 import style from "./approvals.module.css";
 import { Requested, Why } from "./context";
 import { Decide } from "./decide";
+import { Decisions, EarlierDecisions } from "./decisions";
 import { ExtraFields, extraOf } from "./extra";
 import { InputField } from "./input_field";
 import { STATUS_TONES, statusWord, useName } from "./people";
-import { type Approval, approvalsQuery, endKey } from "./queries";
+import { type Approval, endKey } from "./queries";
 import { SourceMark } from "./source_mark";
-import { callOf, editsOf, type FieldChange, fieldChanges, fieldsOf, labelOf } from "./values";
+import {
+  type ApprovalEdits,
+  callOf,
+  editsOf,
+  type Field,
+  type FieldChange,
+  fieldChanges,
+  fieldsOf,
+  labelOf,
+} from "./values";
 import en from "./words.en.json";
 
 const say = words(en, "features/approvals");
-const MAX_BEFORE = 3;
 
 type Props = {
   approval: Approval;
@@ -47,7 +56,6 @@ export function Detail({ approval, mayDecide, hasEnded, onBack, onDecided, onGon
     ...extraOf(approval).map(({ id }) => `data.${id}`),
   ];
   const { form, problemOf } = useFields<string, HTMLDivElement>(refusal, names);
-  const open = fields.filter((field) => field.isOpen).map((field) => labelOf(field.name));
   const isPending = approval.status === "pending";
   return (
     <div className={style.ask}>
@@ -62,42 +70,17 @@ export function Detail({ approval, mayDecide, hasEnded, onBack, onDecided, onGon
             <ChevronLeft size={16} />
             {say("back")}
           </Link>
-          <div className="row g12 top">
-            <SourceMark approval={approval} size={40} />
-            <div className="stack g4">
-              <h2 className="t-page">{approval.title ?? approval.id}</h2>
-              <p className="t-2">{approval.redacted ? say("redacted") : translateText(approval.description ?? "")}</p>
-            </div>
-          </div>
+          <Head approval={approval} />
           <Facts approval={approval} />
           {!approval.redacted && (
-            <section className="card" aria-label={say(isPending ? "what" : "whatDecided")}>
-              <div className="card-head">
-                <KindIcon of={approval.source.type === "workflow" ? "flow" : "tool"} small />
-                <h3 className="t-sec fix">{say(isPending ? "what" : "whatDecided")}</h3>
-                {open.length > 0 && (
-                  <span className="push t-12 t-3 row g4">
-                    <Pencil size={12} />
-                    <span className="cut">{say("change", { fields: open.join(", ") })}</span>
-                  </span>
-                )}
-              </div>
-              <div className={style.form}>
-                {fields.length === 0 && <p className={`t-13 t-3 ${style.lines}`}>{say("nothing")}</p>}
-                {fields.map((field) => (
-                  <InputField
-                    key={field.name}
-                    field={field}
-                    text={texts[field.name]}
-                    problem={edits.problems[field.name]}
-                    refused={problemOf(`edited_input.${field.name}`)}
-                    onChange={(text) => setTexts({ ...texts, [field.name]: text })}
-                  />
-                ))}
-              </div>
-              <Changes label={say("approverChanged")} of={fieldChanges(approval)} />
-              <Changes label={say("youChange")} of={edits.changes} />
-            </section>
+            <RequestedInput
+              approval={approval}
+              fields={fields}
+              texts={texts}
+              edits={edits}
+              problemOf={problemOf}
+              onTexts={setTexts}
+            />
           )}
           {isPending && mayDecide && approval.fields.length > 0 && (
             <ExtraFields
@@ -109,7 +92,7 @@ export function Detail({ approval, mayDecide, hasEnded, onBack, onDecided, onGon
           )}
           <Why approval={approval} />
           <Decisions approval={approval} />
-          <Before approval={approval} />
+          <EarlierDecisions approval={approval} />
           <Requested approval={approval} />
         </div>
       </section>
@@ -130,6 +113,60 @@ export function Detail({ approval, mayDecide, hasEnded, onBack, onDecided, onGon
         ))}
       <div role="status">{hasEnded && <Ended approval={approval} />}</div>
     </div>
+  );
+}
+
+const Head = ({ approval }: { approval: Approval }) => (
+  <div className="row g12 top">
+    <SourceMark approval={approval} size={40} />
+    <div className="stack g4">
+      <h2 className="t-page">{approval.title ?? approval.id}</h2>
+      <p className="t-2">{approval.redacted ? say("redacted") : translateText(approval.description ?? "")}</p>
+    </div>
+  </div>
+);
+
+type RequestedInputProps = {
+  approval: Approval;
+  fields: Field[];
+  texts: Record<string, string>;
+  edits: ApprovalEdits;
+  problemOf: (name: string) => string | undefined;
+  onTexts: (texts: Record<string, string>) => void;
+};
+
+/** The values of the call or step that waits; those that may be changed are fields. */
+function RequestedInput({ approval, fields, texts, edits, problemOf, onTexts }: RequestedInputProps) {
+  const isPending = approval.status === "pending";
+  const open = fields.filter((field) => field.isOpen).map((field) => labelOf(field.name));
+  return (
+    <section className="card" aria-label={say(isPending ? "what" : "whatDecided")}>
+      <div className="card-head">
+        <KindIcon of={approval.source.type === "workflow" ? "flow" : "tool"} small />
+        <h3 className="t-sec fix">{say(isPending ? "what" : "whatDecided")}</h3>
+        {open.length > 0 && (
+          <span className="push t-12 t-3 row g4">
+            <Pencil size={12} />
+            <span className="cut">{say("change", { fields: open.join(", ") })}</span>
+          </span>
+        )}
+      </div>
+      <div className={style.form}>
+        {fields.length === 0 && <p className={`t-13 t-3 ${style.lines}`}>{say("nothing")}</p>}
+        {fields.map((field) => (
+          <InputField
+            key={field.name}
+            field={field}
+            text={texts[field.name]}
+            problem={edits.problems[field.name]}
+            refused={problemOf(`edited_input.${field.name}`)}
+            onChange={(text) => onTexts({ ...texts, [field.name]: text })}
+          />
+        ))}
+      </div>
+      <Changes label={say("approverChanged")} of={fieldChanges(approval)} />
+      <Changes label={say("youChange")} of={edits.changes} />
+    </section>
   );
 }
 
@@ -219,66 +256,3 @@ const Changes = ({ label, of }: { label: string; of: FieldChange[] }) =>
       ))}
     </div>
   );
-
-function Decisions({ approval }: { approval: Approval }) {
-  if (!approval.responses.length) return null;
-  return (
-    <section className="stack g8" aria-label={say("decisions")}>
-      <h3 className="t-sec">{say("decisions")}</h3>
-      <ol className="thread">
-        {approval.responses.map((response) => (
-          <DecisionOf key={response.user_id} approval={approval} response={response} />
-        ))}
-      </ol>
-    </section>
-  );
-}
-
-function DecisionOf({ approval, response }: { approval: Approval; response: Approval["responses"][number] }) {
-  const who = useName(approval, { type: "user", id: response.user_id });
-  return (
-    <li>
-      <i className={`knot ${response.decision === "approved" ? "ok" : "bad"}`} />
-      <span className="row g8">
-        <b className="t-500">{who}</b>
-        <Pill tone={STATUS_TONES[response.decision]}>{statusWord(response.decision as Approval["status"])}</Pill>
-        <span className="t-12 t-3" title={exact(response.created_at)}>
-          {ago(response.created_at)}
-        </span>
-      </span>
-      {response.comment && <p className="t-13 t-2">{response.comment}</p>}
-    </li>
-  );
-}
-
-/** How earlier calls of the same tool, or of the same step, were decided. */
-function Before({ approval }: { approval: Approval }) {
-  const decided = useQuery(approvalsQuery("decided"));
-  const { tool_id: toolId, workflow_id: workflowId, node_id: nodeId } = approval.source;
-  const same = (decided.data ?? []).filter(
-    ({ id, source }) =>
-      id !== approval.id &&
-      (toolId ? source.tool_id === toolId : source.workflow_id === workflowId && source.node_id === nodeId),
-  );
-  if (!same.length) return null;
-  return (
-    <section className="stack g8" aria-label={say("before")}>
-      <h3 className="t-sec">{say("before")}</h3>
-      <ul className="t-13 stack g6">
-        {same.slice(0, MAX_BEFORE).map((one) => (
-          <li key={one.id} className="row g8">
-            <Pill tone={STATUS_TONES[one.status]}>{statusWord(one.status)}</Pill>
-            {callOf(one) && <code className="mono cut">{callOf(one)?.name}</code>}
-            <span className="t-2 cut">
-              {fieldsOf(one)
-                .slice(0, 3)
-                .map((field) => `${field.name} ${String(field.value)}`)
-                .join(", ") || one.title}
-            </span>
-            <span className="t-3 t-12 fix">{ago(one.resolved_at ?? one.created_at)}</span>
-          </li>
-        ))}
-      </ul>
-    </section>
-  );
-}

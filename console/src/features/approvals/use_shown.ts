@@ -26,9 +26,7 @@ export function useShown(show: Show, id?: string) {
     if (id) setKept(undefined);
     else if (shownId && !isPhone()) setKept({ show, id: shownId });
   }, [show, id, shownId]);
-  useEffect(() => {
-    if (isWaiting) setWaiting(shownId);
-  }, [shownId, isWaiting]);
+  if (isWaiting && waiting !== shownId) setWaiting(shownId);
   return {
     list,
     other,

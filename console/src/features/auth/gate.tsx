@@ -1,6 +1,6 @@
 import type { FormEvent, ReactNode } from "react";
-import { useEffect } from "react";
 import { basePath, serverVersion } from "../../api/base";
+import { usePageTitle } from "../../shared/frame/page_title";
 import { SchemeSwitch } from "../../shared/frame/scheme";
 import { words } from "../../shared/i18n/words";
 import { Logo } from "../../shared/marks/logo";
@@ -21,9 +21,7 @@ export function Gate({
   onSubmit: () => void;
   children: ReactNode;
 }) {
-  useEffect(() => {
-    document.title = `${title} · Retinue`;
-  }, [title]);
+  usePageTitle(title);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     onSubmit();

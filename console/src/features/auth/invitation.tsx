@@ -14,7 +14,7 @@ import { asProblem, back, Done, PasswordField, Send } from "./account_parts";
 import { Gate } from "./gate";
 import style from "./gate.module.css";
 import { forgetLinkToken, useLinkToken } from "./link_token";
-import { SignInProblem } from "./sign_in_form";
+import { SignInProblem } from "./sign_in_problem";
 import en from "./words.en.json";
 
 const say = words(en, "features/auth");

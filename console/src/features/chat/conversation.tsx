@@ -10,6 +10,7 @@ import { CopyableId } from "../../shared/marks/copyable_id";
 import { Failure, RowsLoading } from "../../shared/states/states";
 import { messagesQuery } from "../../shared/trace/queries";
 import style from "./chat.module.css";
+import { chosenTrace } from "./chosen_trace";
 import { useEarlier } from "./earlier";
 import { type ConversationDetail, conversationQuery } from "./queries";
 import { Transcript } from "./transcript";
@@ -59,10 +60,7 @@ export default function ConversationPage() {
       </>
     );
   const conversation = found.data;
-  const traced = messages.data.data.filter((message) => message.details?.trace_id);
-  // A line of a log knows its turn by the correlation id.
-  const asked = traced.find((message) => correlation && message.details?.correlation_id === correlation);
-  const chosen = turn ?? (asked ?? (correlation ? undefined : traced.at(-1)))?.details?.trace_id ?? undefined;
+  const { chosen, isAsked } = chosenTrace(messages.data.data, turn, correlation);
   const hasTraces = may("traces:read");
   return (
     <>
@@ -75,31 +73,14 @@ export default function ConversationPage() {
           </span>
         }
       >
-        {may("agents:write") && may("agents:chat") && (
-          <Button
-            variant="default"
-            renderRoot={(props) => (
-              <Link
-                {...props}
-                to="/agents/$agentId"
-                params={{ agentId: conversation.agent_id }}
-                search={{ from: conversation.id }}
-              />
-            )}
-          >
-            {say("goOn")}
-          </Button>
-        )}
-        <Button variant="default" className="wide" onClick={() => void save(conversation)}>
-          {say("export")}
-        </Button>
+        <ConversationActions conversation={conversation} />
       </Bar>
       <div className={`${style.split} ${hasTraces ? "" : style.alone}`}>
         <Transcript
           conversation={conversation}
           earlier={earlier}
           chosen={hasTraces ? chosen : undefined}
-          isAsked={Boolean(turn ?? asked)}
+          isAsked={isAsked}
           onTrace={onTrace}
         />
         {hasTraces && (
@@ -115,6 +96,32 @@ export default function ConversationPage() {
           </section>
         )}
       </div>
+    </>
+  );
+}
+
+function ConversationActions({ conversation }: { conversation: ConversationDetail }) {
+  const may = useMay();
+  return (
+    <>
+      {may("agents:write") && may("agents:chat") && (
+        <Button
+          variant="default"
+          renderRoot={(props) => (
+            <Link
+              {...props}
+              to="/agents/$agentId"
+              params={{ agentId: conversation.agent_id }}
+              search={{ from: conversation.id }}
+            />
+          )}
+        >
+          {say("goOn")}
+        </Button>
+      )}
+      <Button variant="default" className="wide" onClick={() => void save(conversation)}>
+        {say("export")}
+      </Button>
     </>
   );
 }

@@ -3,8 +3,9 @@ import UserRound from "icon:user-round";
 import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useLocation, useNavigate } from "@tanstack/react-router";
-import { useEffect, useState } from "react";
+import { useState } from "react";
 import { meQuery, useMay } from "../../api/queries";
+import { usePageTitle } from "../../shared/frame/page_title";
 import { words } from "../../shared/i18n/words";
 import { Failure, RowsLoading } from "../../shared/states/states";
 import { PublishedAgents } from "./agents";
@@ -24,18 +25,14 @@ export default function Home() {
   const { data: me } = useQuery(meQuery);
   const { data: home, error, refetch } = useQuery(liveHomeQuery);
   const may = useMay();
-  useEffect(() => {
-    document.title = `${say("title")} · Retinue`;
-  }, []);
+  usePageTitle(say("title"));
   // The command palette leads here, too.
   const isAsked = useLocation({ select: (now) => now.hash === "invite" });
-  const [isInviting, setInviting] = useState(isAsked);
-  useEffect(() => {
-    if (isAsked) setInviting(true);
-  }, [isAsked]);
+  const [isOpened, setOpened] = useState(false);
+  const isInviting = isOpened || isAsked;
   const navigate = useNavigate();
   const changeInviting = (isOpen: boolean) => {
-    setInviting(isOpen);
+    setOpened(isOpen);
     // With the hash still there, the palette could not ask once more.
     if (!isOpen && isAsked) void navigate({ to: "/", replace: true });
   };

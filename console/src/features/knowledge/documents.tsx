@@ -1,7 +1,7 @@
 import Ellipsis from "icon:ellipsis";
 import { ActionIcon, Button, Menu, Modal, SegmentedControl, Switch } from "@mantine/core";
 import { Link, useNavigate } from "@tanstack/react-router";
-import { useRef, useState } from "react";
+import { type ReactNode, useRef, useState } from "react";
 import { asApiError } from "../../api/errors";
 import { useMay } from "../../api/queries";
 import { formatBytes } from "../../shared/byte_size";
@@ -63,34 +63,23 @@ export function Documents({ agentId, rows, chosen }: DocumentsProps) {
       <div className="scroll-x" ref={list}>
         <table className={`table ${style.table}`}>
           <caption className="sr">{say("documents")}</caption>
-          <thead>
-            <tr>
-              <th className={style.mark}>
-                {mayWrite && (
-                  <RowCheckbox
-                    label={say("chooseAll")}
-                    isOn={visible.length === rows.length}
-                    isPartly={visible.length > 0 && visible.length < rows.length}
-                    onChange={(isOn) =>
-                      mark(
-                        rows.map((one) => one.id),
-                        isOn,
-                      )
-                    }
-                  />
-                )}
-              </th>
-              <th>{say("name")}</th>
-              <th className="wide">{say("status")}</th>
-              <th className="wide num">{say("passages")}</th>
-              <th className="wide num">{say("size")}</th>
-              <th className="wide num">{say("added")}</th>
-              <th>{say("use")}</th>
-              <th>
-                <span className="sr">{say("menu", { name: "" })}</span>
-              </th>
-            </tr>
-          </thead>
+          <Columns
+            marking={
+              mayWrite && (
+                <RowCheckbox
+                  label={say("chooseAll")}
+                  isOn={visible.length === rows.length}
+                  isPartly={visible.length > 0 && visible.length < rows.length}
+                  onChange={(isOn) =>
+                    mark(
+                      rows.map((one) => one.id),
+                      isOn,
+                    )
+                  }
+                />
+              )
+            }
+          />
           <tbody>
             {rows.map((one) => (
               <Row
@@ -123,6 +112,23 @@ export function Documents({ agentId, rows, chosen }: DocumentsProps) {
     </>
   );
 }
+
+const Columns = ({ marking }: { marking: ReactNode }) => (
+  <thead>
+    <tr>
+      <th className={style.mark}>{marking}</th>
+      <th>{say("name")}</th>
+      <th className="wide">{say("status")}</th>
+      <th className="wide num">{say("passages")}</th>
+      <th className="wide num">{say("size")}</th>
+      <th className="wide num">{say("added")}</th>
+      <th>{say("use")}</th>
+      <th>
+        <span className="sr">{say("menu", { name: "" })}</span>
+      </th>
+    </tr>
+  </thead>
+);
 
 type RowProps = {
   agentId: string;

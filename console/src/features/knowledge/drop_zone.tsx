@@ -7,7 +7,8 @@ import { formatBytes } from "../../shared/byte_size";
 import { words } from "../../shared/i18n/words";
 import { KindIcon } from "../../shared/marks/kind_icon";
 import style from "./knowledge.module.css";
-import { EXTENSIONS, type Upload, type UploadProblem, useUploads } from "./uploads";
+import { EXTENSIONS, type Upload, type UploadProblem } from "./upload_queue";
+import { useUploads } from "./uploads";
 import en from "./words.en.json";
 
 const say = words(en, "features/knowledge");
@@ -20,7 +21,8 @@ const reason = (problem: UploadProblem | undefined): string => {
 
 /** Where documents come in: dropped, chosen or pasted. */
 export function DropZone({ agentId, isLarge }: { agentId: string; isLarge: boolean }) {
-  const { uploads, add, addAnyway, retry, dismiss } = useUploads(agentId);
+  const { uploads, queue } = useUploads(agentId);
+  const { add, addAnyway, retry, dismiss } = queue;
   const [isOver, setOver] = useState(false);
   const [pasted, setPasted] = useState<string>();
   const input = useRef<HTMLInputElement>(null);

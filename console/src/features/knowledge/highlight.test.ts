@@ -1,7 +1,6 @@
 import { expect, it } from "vitest";
 import { readDocumentFilters } from "./filters";
 import { highlight } from "./highlight";
-import { uploadProblem } from "./uploads";
 
 const marked = (text: string, ...terms: string[]) =>
   highlight(text, terms)
@@ -21,13 +20,6 @@ it("marks codes as a whole and by their parts", () => {
 
 it("marks pairs of characters where words have no spaces, without overlaps", () => {
   expect(marked("東京駅へ", "東京", "京駅")).toBe("[東京][駅]へ");
-});
-
-it("says what is wrong with a file before it is sent", () => {
-  expect(uploadProblem({ name: "Guide.PDF", size: 10 })).toBeUndefined();
-  expect(uploadProblem({ name: "photo.jpg", size: 10 })).toBe("type");
-  expect(uploadProblem({ name: "a.txt", size: 0 })).toBe("empty");
-  expect(uploadProblem({ name: "a.txt", size: 26_214_401 })).toBe("size");
 });
 
 it("keeps only filters that mean something", () => {

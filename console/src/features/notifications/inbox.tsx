@@ -88,28 +88,34 @@ export default function Inbox() {
       ) : (
         <ul ref={rowList}>
           {rows.map((one) => (
-            <li key={one.id} className={style.item}>
-              <i className={`dot ${one.read ? "idle" : "run"} ${style.dot}`} />
-              <div className="stack grow">
-                <Title of={one} onOpen={() => !one.read && readOne.mutate(one.id)} />
-                {one.message && <span className={`t-13 t-2 ${style.message}`}>{messageOf(one)}</span>}
-              </div>
-              <span className="t-12 t-3 num fix" title={exact(one.created_at)}>
-                {ago(one.created_at)}
-              </span>
-              {!one.read && (
-                <Tooltip label={say("markRead")}>
-                  <ActionIcon variant="default" aria-label={say("markRead")} onClick={() => readOne.mutate(one.id)}>
-                    <Check size={15} />
-                  </ActionIcon>
-                </Tooltip>
-              )}
-            </li>
+            <Item key={one.id} of={one} onRead={() => readOne.mutate(one.id)} />
           ))}
         </ul>
       )}
       <Suspense fallback={null}>{isPreferring && <Preferences onClose={() => setPreferring(false)} />}</Suspense>
     </>
+  );
+}
+
+function Item({ of: one, onRead }: { of: Notification; onRead: () => void }) {
+  return (
+    <li className={style.item}>
+      <i className={`dot ${one.read ? "idle" : "run"} ${style.dot}`} />
+      <div className="stack grow">
+        <Title of={one} onOpen={() => !one.read && onRead()} />
+        {one.message && <span className={`t-13 t-2 ${style.message}`}>{messageOf(one)}</span>}
+      </div>
+      <span className="t-12 t-3 num fix" title={exact(one.created_at)}>
+        {ago(one.created_at)}
+      </span>
+      {!one.read && (
+        <Tooltip label={say("markRead")}>
+          <ActionIcon variant="default" aria-label={say("markRead")} onClick={() => onRead()}>
+            <Check size={15} />
+          </ActionIcon>
+        </Tooltip>
+      )}
+    </li>
   );
 }
 

@@ -24,42 +24,79 @@ function Health({ of: key }: { of: ApiKey }) {
   return <Status tone="idle">{say("untested")}</Status>;
 }
 
+/** What the key is and when it was used. */
+const About = ({ of: key }: { of: ApiKey }) => (
+  <div className="grow stack">
+    <span className="row g8 wrap">
+      <b className={`t-500 ${style.name}`}>{key.name}</b>
+      {key.key_prefix && <span className="mono t-12 t-3">{key.key_prefix}</span>}
+      {key.is_default && <Pill>{say("default")}</Pill>}
+    </span>
+    <span className={style.line}>
+      <span>{providerName(key.provider)}</span>
+      {key.base_url && <span className="mono">{key.base_url}</span>}
+      {key.last_used_at && <span title={exact(key.last_used_at)}>{say("used", { when: ago(key.last_used_at) })}</span>}
+      {key.last_tested_at && (
+        <span title={exact(key.last_tested_at)}>{say("tested", { when: ago(key.last_tested_at) })}</span>
+      )}
+      {key.monthly_budget_usd !== null && <span>{say("budget", { amount: money(key.monthly_budget_usd) })}</span>}
+    </span>
+  </div>
+);
+
+type Dialog = "replace" | "delete" | "off";
+type KeyMenuProps = {
+  of: ApiKey;
+  onDialog: (dialog: Dialog) => void;
+  onUpdate: (change: { is_default?: boolean; is_active?: boolean }) => void;
+};
+
+function KeyMenu({ of: key, onDialog, onUpdate }: KeyMenuProps) {
+  return (
+    <Menu>
+      <Menu.Target>
+        <ActionIcon aria-label={say("actions", { name: key.name })}>
+          <Ellipsis size={16} />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Item onClick={() => onDialog("replace")}>{say("replace")}</Menu.Item>
+        {!key.is_default && (
+          <Menu.Item onClick={() => onUpdate({ is_default: true })}>
+            {say("makeDefault", { provider: providerName(key.provider) })}
+          </Menu.Item>
+        )}
+        <Menu.Item onClick={() => (key.is_active ? onDialog("off") : onUpdate({ is_active: true }))}>
+          {say(key.is_active ? "turnOff" : "turnOn")}
+        </Menu.Item>
+        <Menu.Item color="red" onClick={() => onDialog("delete")}>
+          {say("delete")}
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
+/** What the provider or server said to a test. */
+const resultOf = (key: ApiKey, test: Awaited<ReturnType<typeof testKey>>) =>
+  say(test.success ? "testPassed" : "testFailed", {
+    message: test.success
+      ? say(key.key_prefix ? "testWorks" : "serverWorks", { count: test.models.length })
+      : testWords(test.message),
+    ms: test.latency_ms,
+  });
+
 function Row({ of: key, canWrite }: { of: ApiKey; canWrite: boolean }) {
-  const [dialog, setDialog] = useState<"replace" | "delete" | "off">();
+  const [dialog, setDialog] = useState<Dialog>();
   const test = useKeyChange(testKey);
   const update = useKeyChange(updateKey);
   const refusal = test.error ?? update.error;
   const close = () => setDialog(undefined);
-  const result = refusal
-    ? asApiError(refusal).message
-    : test.data &&
-      say(test.data.success ? "testPassed" : "testFailed", {
-        message: test.data.success
-          ? say(key.key_prefix ? "testWorks" : "serverWorks", { count: test.data.models.length })
-          : testWords(test.data.message),
-        ms: test.data.latency_ms,
-      });
+  const result = refusal ? asApiError(refusal).message : test.data && resultOf(key, test.data);
   return (
     <li data-off={!key.is_active || undefined}>
       <KindIcon of="model" />
-      <div className="grow stack">
-        <span className="row g8 wrap">
-          <b className={`t-500 ${style.name}`}>{key.name}</b>
-          {key.key_prefix && <span className="mono t-12 t-3">{key.key_prefix}</span>}
-          {key.is_default && <Pill>{say("default")}</Pill>}
-        </span>
-        <span className={style.line}>
-          <span>{providerName(key.provider)}</span>
-          {key.base_url && <span className="mono">{key.base_url}</span>}
-          {key.last_used_at && (
-            <span title={exact(key.last_used_at)}>{say("used", { when: ago(key.last_used_at) })}</span>
-          )}
-          {key.last_tested_at && (
-            <span title={exact(key.last_tested_at)}>{say("tested", { when: ago(key.last_tested_at) })}</span>
-          )}
-          {key.monthly_budget_usd !== null && <span>{say("budget", { amount: money(key.monthly_budget_usd) })}</span>}
-        </span>
-      </div>
+      <About of={key} />
       <Health of={key} />
       {canWrite && (
         <span className="row g6 fix">
@@ -72,29 +109,7 @@ function Row({ of: key, canWrite }: { of: ApiKey; canWrite: boolean }) {
           >
             {say("test")}
           </Button>
-          <Menu>
-            <Menu.Target>
-              <ActionIcon aria-label={say("actions", { name: key.name })}>
-                <Ellipsis size={16} />
-              </ActionIcon>
-            </Menu.Target>
-            <Menu.Dropdown>
-              <Menu.Item onClick={() => setDialog("replace")}>{say("replace")}</Menu.Item>
-              {!key.is_default && (
-                <Menu.Item onClick={() => update.mutate({ id: key.id, is_default: true })}>
-                  {say("makeDefault", { provider: providerName(key.provider) })}
-                </Menu.Item>
-              )}
-              <Menu.Item
-                onClick={() => (key.is_active ? setDialog("off") : update.mutate({ id: key.id, is_active: true }))}
-              >
-                {say(key.is_active ? "turnOff" : "turnOn")}
-              </Menu.Item>
-              <Menu.Item color="red" onClick={() => setDialog("delete")}>
-                {say("delete")}
-              </Menu.Item>
-            </Menu.Dropdown>
-          </Menu>
+          <KeyMenu of={key} onDialog={setDialog} onUpdate={(change) => update.mutate({ id: key.id, ...change })} />
         </span>
       )}
       {result && (

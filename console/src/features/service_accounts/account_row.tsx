@@ -54,6 +54,47 @@ function Delete({ of: account, onClose }: { of: Account; onClose: () => void }) 
   );
 }
 
+/** What the account may do, from where, and when it last did. */
+const Uses = ({ of: account }: { of: Account }) => (
+  <span className={style.line}>
+    <span title={account.permissions.map(permissionName).join(", ")}>
+      {say("permissionCount", { count: account.permissions.length })}
+    </span>
+    {account.allowed_ips.length > 0 && <span className="mono">{account.allowed_ips.join(", ")}</span>}
+    {account.last_used_at ? (
+      <span title={exact(account.last_used_at)}>
+        {say("lastUsed", { when: ago(account.last_used_at), address: account.last_used_ip ?? "" })}
+      </span>
+    ) : (
+      <span>{say("neverUsed")}</span>
+    )}
+  </span>
+);
+
+type AccountMenuProps = { of: Account; onDialog: (dialog: Dialog) => void; onEnable: () => void };
+
+function AccountMenu({ of: account, onDialog, onEnable }: AccountMenuProps) {
+  const isDisabled = account.status === "disabled";
+  return (
+    <Menu>
+      <Menu.Target>
+        <ActionIcon aria-label={say("actions", { name: account.name })}>
+          <Ellipsis size={16} />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Item onClick={() => onDialog("change")}>{say("change")}</Menu.Item>
+        <Menu.Item onClick={() => (isDisabled ? onEnable() : onDialog("disable"))}>
+          {say(isDisabled ? "enable" : "disable")}
+        </Menu.Item>
+        <Menu.Item color="red" onClick={() => onDialog("delete")}>
+          {say("delete")}
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
 type Props = { of: Account; mayWrite: boolean; onMade: (name: string, secret: NewSecret) => void };
 
 export function AccountRow({ of: account, mayWrite, onMade }: Props) {
@@ -70,19 +111,7 @@ export function AccountRow({ of: account, mayWrite, onMade }: Props) {
           <CopyableId>{account.client_id}</CopyableId>
         </span>
         {account.description && <span className="t-13 t-2">{account.description}</span>}
-        <span className={style.line}>
-          <span title={account.permissions.map(permissionName).join(", ")}>
-            {say("permissionCount", { count: account.permissions.length })}
-          </span>
-          {account.allowed_ips.length > 0 && <span className="mono">{account.allowed_ips.join(", ")}</span>}
-          {account.last_used_at ? (
-            <span title={exact(account.last_used_at)}>
-              {say("lastUsed", { when: ago(account.last_used_at), address: account.last_used_ip ?? "" })}
-            </span>
-          ) : (
-            <span>{say("neverUsed")}</span>
-          )}
-        </span>
+        <Uses of={account} />
         <Refusal error={update.error} />
       </div>
       <Status tone={TONES[account.status]}>{say(account.status)}</Status>
@@ -91,28 +120,11 @@ export function AccountRow({ of: account, mayWrite, onMade }: Props) {
           {say("secrets")}
         </Button>
         {mayWrite && (
-          <Menu>
-            <Menu.Target>
-              <ActionIcon aria-label={say("actions", { name: account.name })}>
-                <Ellipsis size={16} />
-              </ActionIcon>
-            </Menu.Target>
-            <Menu.Dropdown>
-              <Menu.Item onClick={() => setDialog("change")}>{say("change")}</Menu.Item>
-              <Menu.Item
-                onClick={() =>
-                  account.status === "disabled"
-                    ? update.mutate({ id: account.id, status: "active" })
-                    : setDialog("disable")
-                }
-              >
-                {say(account.status === "disabled" ? "enable" : "disable")}
-              </Menu.Item>
-              <Menu.Item color="red" onClick={() => setDialog("delete")}>
-                {say("delete")}
-              </Menu.Item>
-            </Menu.Dropdown>
-          </Menu>
+          <AccountMenu
+            of={account}
+            onDialog={setDialog}
+            onEnable={() => update.mutate({ id: account.id, status: "active" })}
+          />
         )}
       </span>
       {dialog === "change" && <AccountForm of={account} onClose={close} />}

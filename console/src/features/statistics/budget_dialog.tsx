@@ -46,18 +46,71 @@ function Choice<T extends string>(props: {
   );
 }
 
+type LimitProps = { form: Form; problem?: string; onChange: (part: Partial<Form>) => void };
+
+/** How much, of what, and in which time. */
+function LimitFields({ form, problem, onChange }: LimitProps) {
+  const isUsd = form.unit === "usd";
+  return (
+    <div className={style.limit}>
+      <NumberInput
+        data-autofocus
+        label={say("limit")}
+        error={problem}
+        min={isUsd ? 0 : 1}
+        max={MAX_USD}
+        decimalScale={isUsd ? 2 : 0}
+        value={form.limit}
+        onChange={(value) => onChange({ limit: value })}
+      />
+      <Choice
+        label={say("unit")}
+        value={form.unit}
+        choices={[
+          { value: "usd", label: say("usd") },
+          { value: "tokens", label: say("tokens") },
+        ]}
+        onChange={(unit) => onChange({ unit })}
+      />
+      <Choice
+        label={say("each")}
+        value={form.period}
+        choices={[
+          { value: "day", label: say("day") },
+          { value: "month", label: say("month") },
+        ]}
+        onChange={(period) => onChange({ period })}
+      />
+    </div>
+  );
+}
+
+/** Removes with the second click: the first one asks. */
+function RemoveButton({ isBusy, onRemove }: { isBusy: boolean; onRemove: () => void }) {
+  const [isAsked, setAsked] = useState(false);
+  return (
+    <Button
+      className="push"
+      color="red"
+      variant={isAsked ? "filled" : "default"}
+      loading={isBusy}
+      onClick={() => (isAsked ? onRemove() : setAsked(true))}
+    >
+      {say(isAsked ? "removeSure" : "remove")}
+    </Button>
+  );
+}
+
 type Props = { agentId: string; budget?: Budget; onClose: () => void };
 
 /** Set, change or remove what this agent may spend. */
 export function BudgetDialog({ agentId, budget, onClose }: Props) {
   const [form, setForm] = useState(() => start(budget));
-  const [isRemoving, setRemoving] = useState(false);
   const save = useSaveBudget(agentId, budget?.id);
   const remove = useDeleteBudget();
   const set = (part: Partial<Form>) => setForm({ ...form, ...part });
   const { form: fields, rest, problemOf } = useFields(save.error, ["limit_usd", "limit_tokens", "period", "action"]);
   const refusal = rest || (remove.error && asApiError(remove.error).message);
-  const isUsd = form.unit === "usd";
   // A number on its way, such as "2,", is a text: it stays in the field until it is whole.
   const hasLimit = Number(form.limit) > 0;
   return (
@@ -75,36 +128,7 @@ export function BudgetDialog({ agentId, budget, onClose }: Props) {
             {refusal}
           </div>
         )}
-        <div className={style.limit}>
-          <NumberInput
-            data-autofocus
-            label={say("limit")}
-            error={problemOf("limit_usd") ?? problemOf("limit_tokens")}
-            min={isUsd ? 0 : 1}
-            max={MAX_USD}
-            decimalScale={isUsd ? 2 : 0}
-            value={form.limit}
-            onChange={(value) => set({ limit: value })}
-          />
-          <Choice
-            label={say("unit")}
-            value={form.unit}
-            choices={[
-              { value: "usd", label: say("usd") },
-              { value: "tokens", label: say("tokens") },
-            ]}
-            onChange={(unit) => set({ unit })}
-          />
-          <Choice
-            label={say("each")}
-            value={form.period}
-            choices={[
-              { value: "day", label: say("day") },
-              { value: "month", label: say("month") },
-            ]}
-            onChange={(period) => set({ period })}
-          />
-        </div>
+        <LimitFields form={form} problem={problemOf("limit_usd") ?? problemOf("limit_tokens")} onChange={set} />
         <Select
           label={say("atLimit")}
           error={problemOf("action")}
@@ -120,15 +144,7 @@ export function BudgetDialog({ agentId, budget, onClose }: Props) {
             {say("cancel")}
           </Button>
           {budget && (
-            <Button
-              className="push"
-              color="red"
-              variant={isRemoving ? "filled" : "default"}
-              loading={remove.isPending}
-              onClick={() => (isRemoving ? remove.mutate(budget.id, { onSuccess: onClose }) : setRemoving(true))}
-            >
-              {say(isRemoving ? "removeSure" : "remove")}
-            </Button>
+            <RemoveButton isBusy={remove.isPending} onRemove={() => remove.mutate(budget.id, { onSuccess: onClose })} />
           )}
         </div>
       </form>

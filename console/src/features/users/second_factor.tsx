@@ -10,6 +10,46 @@ import en from "./words.en.json";
 
 const say = words(en, "features/users");
 
+type CodeFieldProps = { code: string; error?: string; onChange: (code: string) => void };
+
+const CodeField = ({ code, error, onChange }: CodeFieldProps) => (
+  <TextInput
+    label={say("codeOf")}
+    error={error}
+    w={200}
+    inputMode="numeric"
+    autoComplete="one-time-code"
+    value={code}
+    onChange={(event) => onChange(event.currentTarget.value)}
+  />
+);
+
+type SecretProps = {
+  of: { qr_code_url: string; secret: string; recovery_codes: string[] };
+  isStored: boolean;
+  onStored: (isStored: boolean) => void;
+};
+
+/** What is shown once: the secret for the app, and the recovery codes. */
+const Secret = ({ of, isStored, onStored }: SecretProps) => (
+  <>
+    <p className="t-13">{say("scan")}</p>
+    <img className={style.qr} src={of.qr_code_url} alt={say("qr")} />
+    <code className="mono t-12">{of.secret}</code>
+    <div className="note warn">
+      <div className="stack g6">
+        <span>{say("recovery")}</span>
+        <div className={style.codes}>
+          {of.recovery_codes.map((one) => (
+            <div key={one}>{one}</div>
+          ))}
+        </div>
+      </div>
+    </div>
+    <Checkbox label={say("stored")} checked={isStored} onChange={(event) => onStored(event.currentTarget.checked)} />
+  </>
+);
+
 /** Turn the second step on (QR code, first code, recovery codes) or off (with a code). */
 export function SecondFactor() {
   const client = useQueryClient();
@@ -36,17 +76,7 @@ export function SecondFactor() {
   const { enabled, devices_count, recovery_codes_remaining } = status.data;
   const refusal = asApiError(setup.error ?? enable.error ?? disable.error ?? "");
   const wrongCode = typeof refusal.details.code === "string" ? say("codeWrong") : undefined;
-  const field = (
-    <TextInput
-      label={say("codeOf")}
-      error={wrongCode}
-      w={200}
-      inputMode="numeric"
-      autoComplete="one-time-code"
-      value={code}
-      onChange={(event) => setCode(event.currentTarget.value)}
-    />
-  );
+  const field = <CodeField code={code} error={wrongCode} onChange={setCode} />;
   return (
     <div className="stack g12">
       <p className="t-13 t-2">
@@ -82,24 +112,7 @@ export function SecondFactor() {
       )}
       {!enabled && setup.data && (
         <>
-          <p className="t-13">{say("scan")}</p>
-          <img className={style.qr} src={setup.data.qr_code_url} alt={say("qr")} />
-          <code className="mono t-12">{setup.data.secret}</code>
-          <div className="note warn">
-            <div className="stack g6">
-              <span>{say("recovery")}</span>
-              <div className={style.codes}>
-                {setup.data.recovery_codes.map((one) => (
-                  <div key={one}>{one}</div>
-                ))}
-              </div>
-            </div>
-          </div>
-          <Checkbox
-            label={say("stored")}
-            checked={isStored}
-            onChange={(event) => setStored(event.currentTarget.checked)}
-          />
+          <Secret of={setup.data} isStored={isStored} onStored={setStored} />
           {field}
           <div>
             <Button disabled={!code || !isStored} loading={enable.isPending} onClick={() => enable.mutate()}>

@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useReducer, useRef } from "react";
+import { suspect, whenBack } from "../../api/connection";
 import { asApiError } from "../../api/errors";
-import { newTurn, ask as openAnswer, type Turn, type TurnError, turnErrorOf } from "../../shared/chat/chat";
+import { newTurn, ask as openAnswer, resumeTurn, type Turn, type TurnError, turnErrorOf } from "../../shared/chat/chat";
 import { followReply } from "../../shared/chat/follow_reply";
 import type { VersionName } from "../../shared/versions/queries";
 
@@ -106,10 +107,11 @@ export function useComparison(agentId: string, versions: VersionName[], { onAsk,
     let now: Turn = turn;
     try {
       now = await followReply({
-        agentId,
         turn,
         signal,
+        connection: { suspect, whenBack },
         open: (until) => openAnswer(agentId, turn.question, column.conversationId, until, optionsOf(column)),
+        resume: (messageId, afterEvent, until) => resumeTurn(agentId, messageId, afterEvent, until),
         onStart: (conversationId) => dispatch({ do: "start", id: column.id, conversationId }),
         onChange: (state) => {
           now = state;

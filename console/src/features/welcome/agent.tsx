@@ -23,6 +23,35 @@ const LOOKS: Record<TemplateName, { icon: ComponentType<{ size?: number }>; kind
   writer: { icon: PenLine, kind: "k-model" },
 };
 
+type ChoiceProps = { name: TemplateName; isChosen: boolean; onChoose: () => void };
+
+function TemplateChoice({ name, isChosen, onChoose }: ChoiceProps) {
+  const { icon: Icon, kind } = LOOKS[name];
+  return (
+    <div className={style.choice} data-on={isChosen || undefined}>
+      <label>
+        <input
+          type="radio"
+          name="agent"
+          checked={isChosen}
+          onChange={onChoose}
+          aria-label={say(`${name}Name`)}
+          aria-describedby={`about-${name}`}
+        />
+        <span className={`kind ${kind}`}>
+          <Icon size={16} />
+        </span>
+        <span className="stack grow">
+          <b className="t-500">{say(`${name}Name`)}</b>
+          <span className="t-13 t-2" id={`about-${name}`}>
+            {say(`${name}About`)}
+          </span>
+        </span>
+      </label>
+    </div>
+  );
+}
+
 /** An agent that knows something already, or one to teach. */
 export function AgentStep({
   model,
@@ -55,32 +84,9 @@ export function AgentStep({
     <Card title={say("agentTitle")} text={say("agentText")}>
       <fieldset className={style.choices} disabled={create.isPending}>
         <legend className="sr">{say("agent")}</legend>
-        {TEMPLATES.map((name) => {
-          const { icon: Icon, kind } = LOOKS[name];
-          return (
-            <div className={style.choice} data-on={chosen === name || undefined} key={name}>
-              <label>
-                <input
-                  type="radio"
-                  name="agent"
-                  checked={chosen === name}
-                  onChange={() => setChosen(name)}
-                  aria-label={say(`${name}Name`)}
-                  aria-describedby={`about-${name}`}
-                />
-                <span className={`kind ${kind}`}>
-                  <Icon size={16} />
-                </span>
-                <span className="stack grow">
-                  <b className="t-500">{say(`${name}Name`)}</b>
-                  <span className="t-13 t-2" id={`about-${name}`}>
-                    {say(`${name}About`)}
-                  </span>
-                </span>
-              </label>
-            </div>
-          );
-        })}
+        {TEMPLATES.map((name) => (
+          <TemplateChoice key={name} name={name} isChosen={chosen === name} onChoose={() => setChosen(name)} />
+        ))}
       </fieldset>
       {create.error && (
         <div className="note bad" role="alert">

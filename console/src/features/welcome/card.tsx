@@ -1,11 +1,10 @@
-import { type ReactNode, useEffect } from "react";
+import type { ReactNode } from "react";
+import { usePageTitle } from "../../shared/frame/page_title";
 import style from "./welcome.module.css";
 
 /** The title of a step, and what it is about. */
 export function Card({ title, text, children }: { title: string; text: ReactNode; children: ReactNode }) {
-  useEffect(() => {
-    document.title = `${title} · Retinue`;
-  }, [title]);
+  usePageTitle(title);
   return (
     <section className={style.card} aria-labelledby="step-title">
       <div className="stack g6">

@@ -129,17 +129,57 @@ const talking = (models: string[]) => {
   return chat.length ? chat : models;
 };
 
-function Sources({
-  probe,
-  keys,
-  onDone,
-  onAgain,
-}: {
-  probe: ModelProbe;
-  keys: ApiKey[];
-  onDone: (model: string) => void;
-  onAgain: () => void;
-}) {
+type Group = { chosen: Source; onChoose: (source: Source) => void };
+
+/** The model that the server brings. */
+function EmbeddedChoice({ model, ...group }: Group & { model?: ModelProbe["embedded"][number] }) {
+  const isReady = model?.available ?? false;
+  return (
+    <ChoiceCard
+      {...group}
+      of="embedded"
+      icon={Cpu}
+      kind="k-know"
+      title={say("embedded")}
+      disabled={!isReady}
+      pill={isReady ? <Pill tone="ok">{say("ready")}</Pill> : <Pill tone="warn">{say("notThere")}</Pill>}
+      text={
+        isReady
+          ? say(model?.is_demo ? "embeddedText" : "ownText", { name: translateSentence(model?.name ?? "") })
+          : (reasonWords(model?.reason) ?? say("notThere"))
+      }
+    />
+  );
+}
+
+/** Keys that are there already, and a form for another one. */
+function ProviderKeyForms({ keys, onConnected }: { keys: ApiKey[]; onConnected: (found: Connected) => void }) {
+  const onWorks = (tried: Required<Tried>) => onConnected(connectedBy(tried));
+  return (
+    <>
+      <ConnectedKeys keys={keys} onWorks={onWorks} />
+      {keys.length > 0 && <span className="t-13 t-500">{say("otherKey")}</span>}
+      <KeyForm onWorks={onWorks} />
+    </>
+  );
+}
+
+const Continue = ({ model, onDone }: { model?: string; onDone: (model: string) => void }) => (
+  <div className="row">
+    <Button
+      className={`push ${style.tall}`}
+      disabled={!model}
+      onClick={() => model && onDone(model)}
+      rightSection={<ArrowRight size={15} />}
+    >
+      {model ? say("continueWith", { name: model.split("/").slice(1).join("/") }) : say("continue")}
+    </Button>
+  </div>
+);
+
+type SourcesProps = { probe: ModelProbe; keys: ApiKey[]; onDone: (model: string) => void; onAgain: () => void };
+
+function Sources({ probe, keys, onDone, onAgain }: SourcesProps) {
   const embedded = probe.embedded.find((model) => model.kind === "chat");
   const isReady = embedded?.available ?? false;
   const servers = keys.filter(isServerKey);
@@ -168,20 +208,7 @@ function Sources({
     <>
       <fieldset className={style.choices}>
         <legend className="sr">{say("model")}</legend>
-        <ChoiceCard
-          {...group}
-          of="embedded"
-          icon={Cpu}
-          kind="k-know"
-          title={say("embedded")}
-          disabled={!isReady}
-          pill={isReady ? <Pill tone="ok">{say("ready")}</Pill> : <Pill tone="warn">{say("notThere")}</Pill>}
-          text={
-            isReady
-              ? say(embedded?.is_demo ? "embeddedText" : "ownText", { name: translateSentence(embedded?.name ?? "") })
-              : (reasonWords(embedded?.reason) ?? say("notThere"))
-          }
-        />
+        <EmbeddedChoice {...group} model={embedded} />
         <ChoiceCard
           {...group}
           of="provider"
@@ -191,13 +218,7 @@ function Sources({
           pill={providers.length > 0 && <Pill tone="ok">{say("isConnected")}</Pill>}
           text={say("providerText")}
         >
-          {works("provider") ?? (
-            <>
-              <ConnectedKeys keys={providers} onWorks={(tried) => connected("provider")(connectedBy(tried))} />
-              {providers.length > 0 && <span className="t-13 t-500">{say("otherKey")}</span>}
-              <KeyForm onWorks={(tried) => connected("provider")(connectedBy(tried))} />
-            </>
-          )}
+          {works("provider") ?? <ProviderKeyForms keys={providers} onConnected={connected("provider")} />}
         </ChoiceCard>
         <ChoiceCard
           {...group}
@@ -219,16 +240,7 @@ function Sources({
           )}
         </ChoiceCard>
       </fieldset>
-      <div className="row">
-        <Button
-          className={`push ${style.tall}`}
-          disabled={!model}
-          onClick={() => model && onDone(model)}
-          rightSection={<ArrowRight size={15} />}
-        >
-          {model ? say("continueWith", { name: model.split("/").slice(1).join("/") }) : say("continue")}
-        </Button>
-      </div>
+      <Continue model={model} onDone={onDone} />
     </>
   );
 }

@@ -55,8 +55,15 @@ export const newTurn = (question: string, attachments: Attached[] = []): Turn =>
   startedMs: performance.now(),
 });
 
+/** Whether a turn goes with the next question: the server has nothing of it, or the question is asked once more. */
+export const isReplacedBy = (question: string, turn: Turn) =>
+  turn.isRefused || (Boolean(turn.error) && !turn.text && turn.question === question);
+
 /** Whether the reply is not at its end: a person decides about one of its calls first. */
 export const isWaiting = (turn: Turn) => turn.stop?.finish_reason === "awaiting_approval" && !turn.error;
+
+/** The turn whose reply is being written, or waits for a person. */
+export const liveTurn = (turns: Turn[]): Turn | undefined => turns.find((turn) => turn.isLive || isWaiting(turn));
 
 const DEMO = "demo_model";
 const FALLBACK = "model_fallback";
@@ -210,6 +217,17 @@ export const withNewer = (stored: Turn[], newer: Turn[]): Turn[] => [
   ),
   ...newer,
 ];
+
+/** Stored turns, then those of this page, without a reply that has `ended` and a refusal that was answered after all. */
+export function withHistory(history: Turn[], shown: Turn[], ended?: Turn): Turn[] {
+  const last = history.at(-1);
+  const isAnswered = (turn: Turn) => Boolean(last?.text && !last.error) && turn.question === last?.question;
+  const isPast = (turn: Turn) => turn.id === ended?.id || (turn.isRefused && isAnswered(turn));
+  return withNewer(
+    history,
+    shown.filter((turn) => !isPast(turn)),
+  );
+}
 
 function storedTurn(question?: Message, reply?: Message): Turn {
   const details = reply?.details;

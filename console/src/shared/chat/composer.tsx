@@ -25,10 +25,32 @@ type Props = {
   onStop: () => void;
 };
 
+/** The button for files, in front of the field that browsers have for them. */
+function FilePicker({ isFull, onFiles }: { isFull: boolean; onFiles: (files: FileList | null) => void }) {
+  const picker = useRef<HTMLInputElement>(null);
+  return (
+    <>
+      <input
+        ref={picker}
+        type="file"
+        hidden
+        multiple
+        accept={ENDINGS.join(",")}
+        onChange={(event) => {
+          onFiles(event.currentTarget.files);
+          event.currentTarget.value = "";
+        }}
+      />
+      <ActionIcon variant="subtle" aria-label={say("attach")} disabled={isFull} onClick={() => picker.current?.click()}>
+        <Paperclip size={15} />
+      </ActionIcon>
+    </>
+  );
+}
+
 /** Where one writes: Enter sends, Shift and Enter begin a line, Escape stops the reply. */
 export function Composer({ state, field, isLive, canStop, note, takesFiles, onSend, onStop }: Props) {
   const [isOver, setOver] = useState(false);
-  const picker = useRef<HTMLInputElement>(null);
   const { files } = state;
   const isReady = state.isReady && !isLive;
   /** Take files that were chosen, pasted or dropped; without any, the event goes its way. */
@@ -76,29 +98,7 @@ export function Composer({ state, field, isLive, canStop, note, takesFiles, onSe
         onPaste={(event) => take(event.clipboardData.files, event)}
       />
       <div className="row g6">
-        {takesFiles && (
-          <>
-            <input
-              ref={picker}
-              type="file"
-              hidden
-              multiple
-              accept={ENDINGS.join(",")}
-              onChange={(event) => {
-                take(event.currentTarget.files);
-                event.currentTarget.value = "";
-              }}
-            />
-            <ActionIcon
-              variant="subtle"
-              aria-label={say("attach")}
-              disabled={files.uploads.length >= MAX_FILES}
-              onClick={() => picker.current?.click()}
-            >
-              <Paperclip size={15} />
-            </ActionIcon>
-          </>
-        )}
+        {takesFiles && <FilePicker isFull={files.uploads.length >= MAX_FILES} onFiles={take} />}
         <span className="push t-12 t-3 num">{note}</span>
         {canStop && (
           <ActionIcon variant="default" aria-label={say("stop")} onClick={onStop}>

@@ -1,5 +1,6 @@
 import { expect, test, vi } from "vitest";
-import { ask, newTurn, type Turn } from "./chat";
+import { suspect, whenBack } from "../../api/connection";
+import { ask, newTurn, resumeTurn, type Turn } from "./chat";
 import { followReply } from "./follow_reply";
 
 /** What the server answers to requests for a reply, one after the other; it is healthy all the time. */
@@ -35,10 +36,11 @@ function follow(...answers: (() => Response)[]) {
   replies.splice(0, replies.length, ...answers);
   const seen: Turn[] = [];
   const end = followReply({
-    agentId: "agt_1",
     turn: newTurn("Where?"),
     signal: new AbortController().signal,
     open: (signal) => ask("agt_1", "Where?", "", signal),
+    resume: (messageId, after, signal) => resumeTurn("agt_1", messageId, after, signal),
+    connection: { suspect, whenBack },
     onChange: (turn) => seen.push(turn),
   });
   return { seen, end };

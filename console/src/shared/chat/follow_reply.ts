@@ -1,7 +1,7 @@
-import { suspect, whenBack } from "../../api/connection";
 import { type ApiError, asApiError, offline } from "../../api/errors";
 import type { ServerEvent } from "../../api/stream";
-import { isWaiting, resumeTurn, type Turn, withEvent } from "./chat";
+import { isWaiting, type Turn, withEvent } from "./chat";
+import type { Connection } from "./read_when_back";
 
 const RECONNECT_MS = 5000;
 const RETRY_MS = 300;
@@ -32,9 +32,11 @@ function framed(apply: (events: ServerEvent[]) => void) {
 
 export type OpenReply = (signal: AbortSignal) => AsyncGenerator<ServerEvent>;
 type Following = {
-  agentId: string;
   turn: Turn;
   open: OpenReply;
+  /** Ask for what comes after an event. */
+  resume: (messageId: string, afterEvent: string, signal: AbortSignal) => AsyncGenerator<ServerEvent>;
+  connection: Connection;
   signal: AbortSignal;
   /** Hears the turn after each change. */
   onChange: (turn: Turn) => void;
@@ -49,7 +51,8 @@ type Following = {
  * asked for the rest, which it may have finished meanwhile. While a person decides about a call, what comes after the
  * decision is waited for.
  */
-export async function followReply({ agentId, turn, open, signal, onChange, onStart }: Following): Promise<Turn> {
+export async function followReply(following: Following): Promise<Turn> {
+  const { turn, open, resume, connection, signal, onChange, onStart } = following;
   let now = turn;
   let last = "";
   let breaks = 0;
@@ -88,13 +91,13 @@ export async function followReply({ agentId, turn, open, signal, onChange, onSta
       const isBreak = Boolean(now.messageId) && (failure.status === 0 || failure.status >= 502);
       breaks = last === before ? breaks + 1 : 0;
       if (!isBreak || breaks > MAX_BREAKS) throw failure;
-      if (failure.status) suspect();
+      if (failure.status) connection.suspect();
       show({ ...now, isLost: true });
-      await whenBack(signal);
+      await connection.whenBack(signal);
       show({ ...now, isLost: false });
     }
     if (last === before) await pause(isWaiting(now) ? RECONNECT_MS : RETRY_MS);
     if (signal.aborted) return now;
-    next = (control) => resumeTurn(agentId, now.messageId, last, control);
+    next = (control) => resume(now.messageId, last, control);
   }
 }

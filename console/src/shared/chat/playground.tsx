@@ -1,23 +1,19 @@
-import RotateCcw from "icon:rotate-ccw";
-import { ActionIcon, Select, Tooltip } from "@mantine/core";
-import { type KeyboardEvent, type RefObject, useEffect, useLayoutEffect, useRef, useState } from "react";
+import { type KeyboardEvent, useEffect, useRef, useState } from "react";
 import { useMay } from "../../api/queries";
 import { useKeys } from "../frame/keys";
 import { words } from "../i18n/words";
-import { Pill } from "../marks/status";
 import { useNeeds } from "../states/access";
 import { money } from "../time";
-import type { Attached } from "./attachments";
 import { isDemoKnown, type Turn } from "./chat";
 import style from "./chat.module.css";
+import { ChatLog, NoTurns } from "./chat_log";
 import { Composer } from "./composer";
+import { type Asker, PlaygroundHead } from "./playground_head";
 import { Reply } from "./reply";
-import { useChat } from "./use_chat";
-import { useComposer } from "./use_composer";
+import { useTalk } from "./use_talk";
 import en from "./words.en.json";
 
 const say = words(en, "shared/chat");
-const AT_END_PX = 60;
 type Props = {
   agentId: string;
   /** What answers; without it, the agent as it is. */
@@ -44,51 +40,25 @@ export function Playground(props: Props) {
 function Talk({ agentId, version, from, beforeSend, suggestions = [], onAnswer }: Props) {
   const may = useMay();
   const needs = useNeeds("agents:chat");
-  const [as, setAs] = useState<"self" | "visitor">("self");
-  const options = { ...(version ? { version } : {}), ...(as === "visitor" ? { as } : {}) };
-  const composer = useComposer(from ? `${agentId}.${from}` : agentId);
-  const chat = useChat({
-    agentId,
-    options,
-    from,
-    beforeSend,
-    onKept: composer.settle,
-    refused: composer.refused,
-    onUnanswered: (turn, error) => {
-      composer.putBack(turn.question, turn.attachments, error.details);
-      if (!turn.messageId) composer.refuse(turn.question, turn.attachments, error);
-    },
-    onAnswered: composer.forget,
-  });
+  const [asker, setAsker] = useState<Asker>("self");
+  const options = { ...(version ? { version } : {}), ...(asker === "visitor" ? { as: asker } : {}) };
+  const talk = useTalk({ agentId, from, options, beforeSend });
+  const { composer, session, turns, live, isLive } = talk;
   const [traced, setTraced] = useState("");
   const field = useRef<HTMLTextAreaElement>(null);
-  const { log, onScroll } = useStickyEnd(chat.turns);
-  const last = chat.turns.at(-1);
+  const last = turns.at(-1);
   const isAnswered = Boolean(last?.text && !last.isLive && !last.error);
   // biome-ignore lint/correctness/useExhaustiveDependencies: once for each answer, not for each new function
   useEffect(() => {
     if (isAnswered) onAnswer?.();
   }, [isAnswered]);
   useKeys({ t: () => setTraced((open) => (open || !last ? "" : last.id)) });
-  const sendWritten = () => {
-    const { text, files } = composer.take();
-    void chat.send(text, files);
-  };
-  const sendGiven = (question: string, files: Attached[] = []) => {
-    composer.ask(question, files);
-    void chat.send(question, files);
-  };
-  /** What was put back is sent as it stands there now; somebody may have changed it. */
-  const tryAgain = (turn: Turn) => (composer.isReady ? sendWritten() : sendGiven(turn.question, turn.attachments));
   const reset = () => {
-    chat.reset();
-    // A question that is discarded on its way is not put back.
-    composer.settle();
+    talk.reset();
     field.current?.focus();
   };
   const onKey = (event: KeyboardEvent<HTMLElement>) => {
-    if (event.key !== "Backspace" || !(event.metaKey || event.ctrlKey)) return;
-    if (event.target instanceof HTMLTextAreaElement && event.target.value) return;
+    if (!isResetKey(event)) return;
     event.preventDefault();
     reset();
   };
@@ -96,97 +66,41 @@ function Talk({ agentId, version, from, beforeSend, suggestions = [], onAnswer }
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: keys of the fields inside bubble to here
     <div className={style.playground} onKeyDown={onKey}>
-      <div className={style.head}>
-        <h2 className="t-sec">{say("playground")}</h2>
-        {version && <Pill tone="warn">{version === "draft" ? say("draft") : `v${version}`}</Pill>}
-        {version && may("agents:read") && (
-          <Select
-            className="push"
-            size="xs"
-            w={140}
-            aria-label={say("as")}
-            data={[
-              { value: "self", label: say("asSelf") },
-              { value: "visitor", label: say("asVisitor") },
-            ]}
-            value={as}
-            onChange={(value) => setAs(value === "visitor" ? "visitor" : "self")}
-          />
+      <PlaygroundHead version={version} asker={asker} onAsker={setAsker} canReset={turns.length > 0} onReset={reset} />
+      <ChatLog turns={turns} isLive={isLive}>
+        {turns.length === 0 && (
+          <NoTurns isDraft={version === "draft"} suggestions={suggestions} onAsk={talk.sendGiven} />
         )}
-        <Tooltip label={say("again")}>
-          <ActionIcon
-            className={version ? undefined : "push"}
-            aria-label={say("again")}
-            onClick={reset}
-            disabled={!chat.turns.length}
-          >
-            <RotateCcw size={15} />
-          </ActionIcon>
-        </Tooltip>
-      </div>
-      <div
-        className={style.log}
-        ref={log}
-        role="log"
-        aria-live="polite"
-        aria-busy={chat.isLive}
-        aria-label={say("log")}
-        onScroll={onScroll}
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable region must be reachable by keyboard
-        tabIndex={0}
-      >
-        {chat.turns.length === 0 && <p className="t-3">{say(version === "draft" ? "emptyDraft" : "empty")}</p>}
-        {chat.turns.length === 0 && suggestions.length > 0 && (
-          <div className={style.suggestions}>
-            {suggestions.map((question) => (
-              <button type="button" key={question} onClick={() => sendGiven(question)}>
-                {question}
-              </button>
-            ))}
-          </div>
-        )}
-        {chat.turns.map((turn) => (
+        {turns.map((turn) => (
           <Reply
             key={turn.id}
             turn={turn}
-            isDemoKnown={isDemoKnown(turn, chat.turns)}
-            onRate={may("conversations:write") ? chat.rate : undefined}
+            isDemoKnown={isDemoKnown(turn, turns)}
+            onRate={may("conversations:write") ? session.rate : undefined}
             isTraceOpen={traced === turn.id}
             isPutBack={turn === last && composer.isReady}
-            onRetry={turn === last && turn.error && !chat.isLive ? tryAgain : undefined}
+            onRetry={turn === last && turn.error && !isLive ? talk.retry : undefined}
           />
         ))}
-      </div>
+      </ChatLog>
       <Composer
         state={composer}
         field={field}
-        isLive={chat.isLive}
-        canStop={Boolean(chat.live)}
-        note={costNote(chat.turns)}
+        isLive={isLive}
+        canStop={Boolean(live)}
+        note={costNote(turns)}
         takesFiles={may("files:write")}
-        onSend={sendWritten}
-        onStop={chat.stop}
+        onSend={talk.sendWritten}
+        onStop={() => session.stop()}
       />
     </div>
   );
 }
 
-/** Follow the end while it is in view; a reader who scrolls up stays there. */
-function useStickyEnd(turns: Turn[]): { log: RefObject<HTMLDivElement | null>; onScroll: () => void } {
-  const log = useRef<HTMLDivElement>(null);
-  const isAtEnd = useRef(true);
-  const count = useRef(0);
-  useLayoutEffect(() => {
-    // A new question always shows, wherever one was reading.
-    if (turns.length !== count.current) isAtEnd.current = true;
-    count.current = turns.length;
-    if (isAtEnd.current) log.current?.scrollTo({ top: log.current.scrollHeight });
-  }, [turns]);
-  const onScroll = () => {
-    const box = log.current;
-    if (box) isAtEnd.current = box.scrollHeight - box.scrollTop - box.clientHeight < AT_END_PX;
-  };
-  return { log, onScroll };
+/** Whether a key begins a new conversation, which it does not while something is written in a field. */
+function isResetKey({ key, metaKey, ctrlKey, target }: KeyboardEvent<HTMLElement>): boolean {
+  if (key !== "Backspace" || !(metaKey || ctrlKey)) return false;
+  return !(target instanceof HTMLTextAreaElement && target.value);
 }
 
 function costNote(turns: Turn[]): string {

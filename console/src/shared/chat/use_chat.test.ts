@@ -33,11 +33,11 @@ beforeEach(() => {
   asked = [];
 });
 
-test("a question that is asked while the history is being read goes on with it and stays", async () => {
+test("a question that is asked while the history is being read continues it and stays", async () => {
   storeChat(AGENT, CHAT);
   const chat = renderHook(() => useChat({ agentId: AGENT }));
   await settled();
-  act(() => void chat.now.send("Second"));
+  act(() => void chat.now.session.send("Second"));
   await settled();
   answerHistory(historyOf(...HISTORY, message("msg_3", "user", "Second")));
   await settled();
@@ -56,68 +56,8 @@ test("a conversation that is no longer there is forgotten", async () => {
   answerHistory(json({ error: { code: "conversation_not_found", message: "Gone." } }, 404));
   await settled();
   expect(readChat(AGENT)).toBeUndefined();
-  act(() => void chat.now.send("Second"));
+  act(() => void chat.now.session.send("Second"));
   await settled();
   expect(asked[0]).not.toHaveProperty("conversation_id");
-  chat.unmount();
-});
-
-test("a history that comes after a new conversation was begun is not shown", async () => {
-  storeChat(AGENT, CHAT);
-  const chat = renderHook(() => useChat({ agentId: AGENT }));
-  await settled();
-  act(() => chat.now.reset());
-  answerHistory(historyOf(...HISTORY));
-  await settled();
-  expect(chat.now.turns).toEqual([]);
-  expect(readChat(AGENT)).toBeUndefined();
-  chat.unmount();
-});
-
-test("what was answered last is told with its files", async () => {
-  storeChat(AGENT, CHAT);
-  const onAnswered = vi.fn();
-  const chat = renderHook(() => useChat({ agentId: AGENT, onAnswered }));
-  await settled();
-  const file = { file_id: "fil_1", filename: "a.txt", kind: "document" };
-  answerHistory(historyOf({ ...HISTORY[0], attachments: [file] }, HISTORY[1]));
-  await settled();
-  expect(onAnswered).toHaveBeenCalledExactlyOnceWith("First", [file]);
-  chat.unmount();
-});
-
-const REFUSED = { question: "Second", attachments: [], error: { code: "server_gone", message: "Gone." } };
-const shownOf = (chat: { now: ReturnType<typeof useChat> }) =>
-  chat.now.turns.map(({ question, error }) => [question, error?.code]);
-
-test.each([
-  ["does not have it", []],
-  ["has it without an answer", [message("msg_3", "user", "Second")]],
-])("a question that got no answer keeps its notice after a reload: the server %s", async (_, more) => {
-  storeChat(AGENT, CHAT);
-  const chat = renderHook(() => useChat({ agentId: AGENT, refused: REFUSED }));
-  await settled();
-  answerHistory(historyOf(...HISTORY, ...more));
-  await settled();
-  expect(shownOf(chat)).toEqual([
-    ["First", undefined],
-    ["Second", "server_gone"],
-  ]);
-  act(() => void chat.now.send("Second"));
-  await settled();
-  expect(shownOf(chat)).toEqual([
-    ["First", undefined],
-    ["Second", undefined],
-  ]);
-  chat.unmount();
-});
-
-test("a question that was answered after all loses its notice", async () => {
-  storeChat(AGENT, CHAT);
-  const chat = renderHook(() => useChat({ agentId: AGENT, refused: { ...REFUSED, question: "First" } }));
-  await settled();
-  answerHistory(historyOf(...HISTORY));
-  await settled();
-  expect(shownOf(chat)).toEqual([["First", undefined]]);
   chat.unmount();
 });

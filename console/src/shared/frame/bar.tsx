@@ -5,6 +5,7 @@ import { type ReactNode, useEffect } from "react";
 import { meQuery } from "../../api/queries";
 import { words } from "../i18n/words";
 import style from "./bar.module.css";
+import { usePageTitle } from "./page_title";
 import { keepRecent } from "./recent";
 import en from "./words.en.json";
 
@@ -30,9 +31,7 @@ export function Bar({
   after?: ReactNode;
   children?: ReactNode;
 }) {
-  useEffect(() => {
-    document.title = `${title} · Retinue`;
-  }, [title]);
+  usePageTitle(title);
   const { data: me } = useQuery(meQuery);
   const address = useLocation({ select: (now) => now.pathname });
   useEffect(() => {

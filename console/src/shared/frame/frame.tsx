@@ -109,6 +109,79 @@ const More = ({ entries }: { entries: Entry[] }) => (
   </Menu>
 );
 
+type CountOf = (entry: Entry) => number;
+type SideProps = {
+  groups: ReturnType<typeof useEntries>;
+  countOf: CountOf;
+  onFind: () => void;
+  onHelp: () => void;
+};
+
+function SideNavigation({ groups, countOf, onFind, onHelp }: SideProps) {
+  return (
+    <nav className={style.nav} aria-label={say("main")}>
+      <TenantMenu />
+      <div className={`row g6 ${style.tools}`}>
+        <button type="button" className={style.find} onClick={onFind} aria-label={say("find")}>
+          <Search size={15} />
+          <span className={`grow ${style.word}`}>{say("findShort")}</span>
+          <Kbd className={style.word}>{general("ctrl")} K</Kbd>
+        </button>
+      </div>
+      <div className={style.list}>
+        {groups.map((group, i) => (
+          <div key={i} className={style.group}>
+            {group.title && <div className={`${style.title} ${style.word}`}>{say(group.title)}</div>}
+            <ul>
+              {group.entries.map((entry) => (
+                <NavigationItem key={entry.to} entry={entry} count={countOf(entry)} />
+              ))}
+            </ul>
+          </div>
+        ))}
+      </div>
+      <div className={style.foot}>
+        <RateMeter />
+        <div className="row g2">
+          <AccountMenu />
+          <span className={`row g2 ${style.word}`}>
+            <SchemeSwitch />
+            <Tooltip label={say("help")}>
+              <ActionIcon aria-label={say("help")} onClick={onHelp}>
+                <CircleHelp size={16} />
+              </ActionIcon>
+            </Tooltip>
+          </span>
+        </div>
+      </div>
+    </nav>
+  );
+}
+
+/** The navigation of a narrow screen: the entries that have a tab, and a menu with the others. */
+function PhoneTabs({ entries, countOf }: { entries: Entry[]; countOf: CountOf }) {
+  const tabs = entries.filter((entry) => entry.isTab);
+  return (
+    <nav className={style.tabs} aria-label={say("quick")}>
+      {tabs.map((entry) => (
+        <Link
+          key={entry.to}
+          to={entry.to}
+          activeOptions={{ exact: entry.to === "/" }}
+          activeProps={{ "aria-current": "page" }}
+        >
+          <span className={style.tabIcon}>
+            <entry.icon size={20} />
+            {countOf(entry) > 0 && <i className={style.tabCount}>{countOf(entry)}</i>}
+          </span>
+          {say(entry.word)}
+        </Link>
+      ))}
+      <More entries={entries.filter((entry) => !entry.isTab)} />
+    </nav>
+  );
+}
+
 export function Frame({ children }: { children: ReactNode }) {
   const [isHelp, setHelp] = useState(false);
   const [isFinding, setFinding] = useState(false);
@@ -118,7 +191,6 @@ export function Frame({ children }: { children: ReactNode }) {
   const groups = useEntries();
   useLiveInbox();
   const entries = groups.flatMap((group) => group.entries);
-  const tabs = entries.filter((entry) => entry.isTab);
   const find = () => setFinding(true);
   useKeys({
     "mod+k": find,
@@ -134,42 +206,7 @@ export function Frame({ children }: { children: ReactNode }) {
       <a className={style.skip} href="#main">
         {say("skip")}
       </a>
-      <nav className={style.nav} aria-label={say("main")}>
-        <TenantMenu />
-        <div className={`row g6 ${style.tools}`}>
-          <button type="button" className={style.find} onClick={find} aria-label={say("find")}>
-            <Search size={15} />
-            <span className={`grow ${style.word}`}>{say("findShort")}</span>
-            <Kbd className={style.word}>{general("ctrl")} K</Kbd>
-          </button>
-        </div>
-        <div className={style.list}>
-          {groups.map((group, i) => (
-            <div key={i} className={style.group}>
-              {group.title && <div className={`${style.title} ${style.word}`}>{say(group.title)}</div>}
-              <ul>
-                {group.entries.map((entry) => (
-                  <NavigationItem key={entry.to} entry={entry} count={countOf(entry)} />
-                ))}
-              </ul>
-            </div>
-          ))}
-        </div>
-        <div className={style.foot}>
-          <RateMeter />
-          <div className="row g2">
-            <AccountMenu />
-            <span className={`row g2 ${style.word}`}>
-              <SchemeSwitch />
-              <Tooltip label={say("help")}>
-                <ActionIcon aria-label={say("help")} onClick={() => setHelp(true)}>
-                  <CircleHelp size={16} />
-                </ActionIcon>
-              </Tooltip>
-            </span>
-          </div>
-        </div>
-      </nav>
+      <SideNavigation groups={groups} countOf={countOf} onFind={find} onHelp={() => setHelp(true)} />
       <header className={style.phone}>
         <Logo size={20} />
         <b className="grow cut">{tenant?.name ?? "Retinue"}</b>
@@ -186,23 +223,7 @@ export function Frame({ children }: { children: ReactNode }) {
         <Pause />
         {children}
       </main>
-      <nav className={style.tabs} aria-label={say("quick")}>
-        {tabs.map((entry) => (
-          <Link
-            key={entry.to}
-            to={entry.to}
-            activeOptions={{ exact: entry.to === "/" }}
-            activeProps={{ "aria-current": "page" }}
-          >
-            <span className={style.tabIcon}>
-              <entry.icon size={20} />
-              {countOf(entry) > 0 && <i className={style.tabCount}>{countOf(entry)}</i>}
-            </span>
-            {say(entry.word)}
-          </Link>
-        ))}
-        <More entries={entries.filter((entry) => !entry.isTab)} />
-      </nav>
+      <PhoneTabs entries={entries} countOf={countOf} />
       <Toasts />
       <Suspense fallback={null}>
         {isFinding && <Palette onClose={() => setFinding(false)} />}

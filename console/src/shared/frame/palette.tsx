@@ -5,7 +5,7 @@ import LogOut from "icon:log-out";
 import Plus from "icon:plus";
 import Search from "icon:search";
 import ShieldCheck from "icon:shield-check";
-import { Spotlight, spotlight } from "@mantine/spotlight";
+import { Spotlight, type SpotlightActionData, type SpotlightProps, spotlight } from "@mantine/spotlight";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useRouter } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
@@ -24,6 +24,39 @@ function fits(path: string, to: string): boolean {
   return wanted.length === given.length && wanted.every((part, i) => part.startsWith("$") || part === given[i]);
 }
 
+type Filter = NonNullable<SpotlightProps["filter"]>;
+
+/** The entries with the wanted text; `>` is not part of it. */
+const matching: Filter = (query, all) => {
+  const wanted = query.replace(/^>/, "").trim().toLowerCase();
+  const isMatch = (one: SpotlightActionData) => `${one.label} ${one.keywords ?? ""}`.toLowerCase().includes(wanted);
+  return all
+    .map((group) => {
+      // The server has chosen the objects; a name in another script or an id would not stand here.
+      if (!("actions" in group) || group.group === say("objects")) return group;
+      return { ...group, actions: group.actions.filter(isMatch) };
+    })
+    .filter((group) => !("actions" in group) || group.actions.length);
+};
+
+/** What waits for this person, each with its page. */
+function useWaiting(isApprover: boolean, go: (to: string) => () => void) {
+  const { data: unread } = useQuery(unreadQuery);
+  const { data: pending } = useQuery({ ...pendingQuery, enabled: isApprover });
+  const needs = [
+    { id: "waiting", count: pending?.count ?? 0, word: "waiting", to: "/approvals", icon: <ShieldCheck size={16} /> },
+    { id: "unread", count: unread?.count ?? 0, word: "unreadSome", to: "/inbox", icon: <Bell size={16} /> },
+  ] as const;
+  return needs
+    .filter((one) => one.count > 0)
+    .map(({ id, count, word, to, icon }) => ({
+      id,
+      label: say(word, { count }),
+      leftSection: icon,
+      onClick: go(to),
+    }));
+}
+
 /** What needs you, actions, objects by name or id, places, settings. `>` limits the list to actions. */
 export default function Palette({ onClose }: { onClose: () => void }) {
   const navigate = useNavigate();
@@ -36,8 +69,6 @@ export default function Palette({ onClose }: { onClose: () => void }) {
   useEffect(() => spotlight.open(), []);
   const go = (to: string) => () => void navigate({ to });
   const objects = useObjects(isActions ? "" : text, go, knows);
-  const { data: unread } = useQuery(unreadQuery);
-  const { data: pending } = useQuery({ ...pendingQuery, enabled: may("approvals:read") });
   const entries = NAVIGATION.flatMap((group) => group.entries).filter((entry) => may(entry.needs));
   const actions = [
     ...(may("agents:write")
@@ -61,18 +92,7 @@ export default function Palette({ onClose }: { onClose: () => void }) {
     })),
   ];
   const settings = useSettings(may);
-  const needs = [
-    { id: "waiting", count: pending?.count ?? 0, word: "waiting", to: "/approvals", icon: <ShieldCheck size={16} /> },
-    { id: "unread", count: unread?.count ?? 0, word: "unreadSome", to: "/inbox", icon: <Bell size={16} /> },
-  ] as const;
-  const waiting = needs
-    .filter((one) => one.count > 0)
-    .map(({ id, count, word, to, icon }) => ({
-      id,
-      label: say(word, { count }),
-      leftSection: icon,
-      onClick: go(to),
-    }));
+  const waiting = useWaiting(may("approvals:read"), go);
   const groups = [
     { group: say("needsYou"), actions: isActions ? [] : waiting },
     { group: say("actions"), actions },
@@ -85,25 +105,7 @@ export default function Palette({ onClose }: { onClose: () => void }) {
       shortcut={null}
       onSpotlightClose={onClose}
       onQueryChange={setText}
-      filter={(query, all) => {
-        const wanted = query.replace(/^>/, "").trim().toLowerCase();
-        return all
-          .map((group) =>
-            "actions" in group
-              ? {
-                  ...group,
-                  // The server has chosen the objects; a name in another script or an id would not stand here.
-                  actions:
-                    group.group === say("objects")
-                      ? group.actions
-                      : group.actions.filter((one) =>
-                          `${one.label} ${one.keywords ?? ""}`.toLowerCase().includes(wanted),
-                        ),
-                }
-              : group,
-          )
-          .filter((group) => !("actions" in group) || group.actions.length);
-      }}
+      filter={matching}
       nothingFound={say("nothing")}
       scrollable
       maxHeight={420}

@@ -1,15 +1,19 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { useEffect, useState, useSyncExternalStore } from "react";
+import { useCallback, useSyncExternalStore } from "react";
 import { currentPause, currentRate, type Rate, subscribeToRate } from "../../api/client";
 import { isServerGone, subscribeToServer } from "../../api/connection";
 import { refetchFailed, refetchShown } from "../../api/queries";
+import { everyHalfSecond } from "../clock";
 import { locale } from "../i18n/language";
 import { words } from "../i18n/words";
+import { schedule } from "../schedule";
 import style from "./frame.module.css";
 import en from "./words.en.json";
 
 const say = words(en, "shared/frame");
 
+/** The clock of a timer may be a little early. */
+const RESET_MARGIN_MS = 50;
 /** Percent of the minute from which its use is worth knowing. */
 export const SHOWN_FROM = 80;
 export const shareUsed = ({ limit, remaining }: Rate) => Math.min(100, ((limit - remaining) / limit) * 100);
@@ -17,16 +21,15 @@ export const shareUsed = ({ limit, remaining }: Rate) => Math.min(100, ((limit -
 /** The tenant's minute once it is nearly used up, from the headers of the last answer. */
 export function RateMeter() {
   const rate = useSyncExternalStore(subscribeToRate, currentRate);
-  const [, setOver] = useState(0);
-  const share = rate && rate.resetAt > Date.now() ? shareUsed(rate) : 0;
-  const isShown = share >= SHOWN_FROM;
+  const resetAt = rate?.resetAt ?? 0;
   // Without another request nothing says that a new minute has begun.
-  useEffect(() => {
-    if (!rate || !isShown) return;
-    const timer = setTimeout(() => setOver(rate.resetAt), rate.resetAt - Date.now() + 50);
-    return () => clearTimeout(timer);
-  }, [rate, isShown]);
-  if (!rate || !isShown) return null;
+  const watchReset = useCallback(
+    (onReset: () => void) => schedule(onReset, Math.max(0, resetAt - Date.now()) + RESET_MARGIN_MS),
+    [resetAt],
+  );
+  const isCurrent = useSyncExternalStore(watchReset, () => resetAt > Date.now());
+  const share = rate && isCurrent ? shareUsed(rate) : 0;
+  if (!rate || share < SHOWN_FROM) return null;
   const used = rate.limit - rate.remaining;
   return (
     <div className={`${style.rate} ${style.word}`}>
@@ -57,19 +60,20 @@ function pauseWords(seconds: number, windowSeconds: number): string {
 export function Pause() {
   const client = useQueryClient();
   const { endsAt, windowSeconds } = useSyncExternalStore(subscribeToRate, currentPause);
-  const [now, setNow] = useState(Date.now);
-  const seconds = Math.ceil((endsAt - now) / 1000);
-  useEffect(() => {
-    setNow(Date.now());
-    if (endsAt <= Date.now()) return;
-    const timer = setInterval(() => {
-      setNow(Date.now());
-      if (endsAt > Date.now()) return;
-      clearInterval(timer);
-      void refetchFailed(client);
-    }, 500);
-    return () => clearInterval(timer);
-  }, [endsAt, client]);
+  const countDown = useCallback(
+    (onTick: () => void) => {
+      if (endsAt <= Date.now()) return () => undefined;
+      const stop = everyHalfSecond(() => {
+        onTick();
+        if (endsAt > Date.now()) return;
+        stop();
+        void refetchFailed(client);
+      });
+      return stop;
+    },
+    [endsAt, client],
+  );
+  const seconds = useSyncExternalStore(countDown, () => Math.max(0, Math.ceil((endsAt - Date.now()) / 1000)));
   return (
     <div role="status">{seconds > 0 && <div className={style.warnline}>{pauseWords(seconds, windowSeconds)}</div>}</div>
   );
@@ -78,13 +82,14 @@ export function Pause() {
 /** Says that the server does not answer, until it does; then all that is shown is asked for: much may have changed. */
 export function ServerGone() {
   const client = useQueryClient();
-  const isGone = useSyncExternalStore(subscribeToServer, isServerGone);
-  useEffect(
-    () =>
+  const watchServer = useCallback(
+    (onChange: () => void) =>
       subscribeToServer(() => {
+        onChange();
         if (!isServerGone()) void refetchShown(client);
       }),
     [client],
   );
+  const isGone = useSyncExternalStore(watchServer, isServerGone);
   return <div role="status">{isGone && <div className={style.warnline}>{say("serverGone")}</div>}</div>;
 }

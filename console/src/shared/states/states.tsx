@@ -3,8 +3,9 @@ import RotateCw from "icon:rotate-cw";
 import Timer from "icon:timer";
 import Unplug from "icon:unplug";
 import { Button } from "@mantine/core";
-import { useEffect, useState } from "react";
+import { useEffect, useMemo, useState, useSyncExternalStore } from "react";
 import { type ApiError, asApiError } from "../../api/errors";
+import { everyHalfSecond } from "../clock";
 import { words } from "../i18n/words";
 import { Art, Empty, homeButton } from "./empty";
 import { Forbidden } from "./forbidden";
@@ -15,14 +16,8 @@ const SKELETON_WAIT_MS = 150;
 
 /** Seconds until a moment, counted down to zero. */
 export function useCountdown(seconds: number): number {
-  const [left, setLeft] = useState(seconds);
-  useEffect(() => {
-    const end = Date.now() + seconds * 1000;
-    setLeft(seconds);
-    const timer = setInterval(() => setLeft(Math.max(0, Math.ceil((end - Date.now()) / 1000))), 500);
-    return () => clearInterval(timer);
-  }, [seconds]);
-  return left;
+  const endsAt = useMemo(() => Date.now() + seconds * 1000, [seconds]);
+  return useSyncExternalStore(everyHalfSecond, () => Math.max(0, Math.ceil((endsAt - Date.now()) / 1000)));
 }
 
 function Throttled({ error, onRetry }: { error: ApiError; onRetry?: () => void }) {

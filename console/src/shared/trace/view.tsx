@@ -9,7 +9,7 @@ import { JsonView } from "../marks/json_view";
 import { KindIcon } from "../marks/kind_icon";
 import { Pill } from "../marks/status";
 import { duration, exact, money } from "../time";
-import { amount, firstWordMs, layOut, type Span, sumsOf, type Trace } from "./layout";
+import { amount, firstWordMs, layOut, type Row, type Span, sumsOf, type Trace } from "./layout";
 import style from "./trace.module.css";
 import { Waterfall } from "./waterfall";
 import en from "./words.en.json";
@@ -116,15 +116,6 @@ function Sums({ trace }: { trace: Trace }) {
 
 function Chosen({ span, trace, content }: { span: Span; trace: Trace; content: Content }) {
   const [row] = layOut([span]).rows;
-  const parts = [
-    ...(content.input === undefined ? [] : [{ value: "input", label: say("input"), of: content.input }]),
-    ...(content.output === undefined ? [] : [{ value: "output", label: say("output"), of: content.output }]),
-    { value: "attributes", label: say("attributes"), of: span.attributes as unknown },
-  ];
-  const [part, setPart] = useState<string>();
-  const shown = parts.find((one) => one.value === part) ?? parts[0];
-  const cost = amount(span, "retinue.cost_usd");
-  const first = firstWordMs(span);
   if (!row) return null;
   return (
     <aside className={style.span} aria-label={say("chosen")}>
@@ -144,58 +135,82 @@ function Chosen({ span, trace, content }: { span: Span; trace: Trace; content: C
         </div>
       )}
       <div className={style.two}>
-        <div className="stack g8">
-          <SegmentedControl
-            aria-label={say("show")}
-            data={parts.map(({ value, label }) => ({ value, label }))}
-            value={shown?.value}
-            onChange={setPart}
-            style={{ alignSelf: "flex-start" }}
-          />
-          {typeof shown?.of === "string" ? (
-            <section
-              key={span.span_id}
-              className={`code ${style.said}`}
-              aria-label={shown.label}
-              // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable region must be reachable by keyboard
-              tabIndex={0}
-            >
-              {shown.of}
-            </section>
-          ) : (
-            <JsonView key={span.span_id} of={shown?.of ?? null} max={180} />
-          )}
-        </div>
-        <dl className="kv num">
-          <dt>{say("took")}</dt>
-          <dd title={exact(span.started_at)}>
-            {duration(span.duration_ms)}
-            {first !== undefined && <span className="t-3">, {say("firstAfter", { time: duration(first) })}</span>}
-          </dd>
-          {row.tokens !== undefined && (
-            <>
-              <dt>{say("tokens")}</dt>
-              <dd>
-                {row.tokens.toLocaleString(locale)}{" "}
-                {row.cachedShare !== undefined && (
-                  <Pill tone="ok">{say("fromCache", { percent: Math.round(row.cachedShare * 100) })}</Pill>
-                )}
-              </dd>
-            </>
-          )}
-          {cost !== undefined && (
-            <>
-              <dt>{say("cost")}</dt>
-              <dd>{money(cost)}</dd>
-            </>
-          )}
-          <dt>{say("correlation")}</dt>
-          <dd className="mono t-12">{trace.correlation_id}</dd>
-        </dl>
+        <SpanContent span={span} content={content} />
+        <SpanFigures span={span} row={row} correlationId={trace.correlation_id} />
       </div>
       <p className="t-12 t-3 row g6 wide">
         {say("keys")} <Kbd>J</Kbd> <Kbd>K</Kbd>
       </p>
     </aside>
+  );
+}
+
+/** What went into a step and what came out of it, one at a time. */
+function SpanContent({ span, content }: { span: Span; content: Content }) {
+  const parts = [
+    ...(content.input === undefined ? [] : [{ value: "input", label: say("input"), of: content.input }]),
+    ...(content.output === undefined ? [] : [{ value: "output", label: say("output"), of: content.output }]),
+    { value: "attributes", label: say("attributes"), of: span.attributes as unknown },
+  ];
+  const [part, setPart] = useState<string>();
+  const shown = parts.find((one) => one.value === part) ?? parts[0];
+  return (
+    <div className="stack g8">
+      <SegmentedControl
+        aria-label={say("show")}
+        data={parts.map(({ value, label }) => ({ value, label }))}
+        value={shown?.value}
+        onChange={setPart}
+        style={{ alignSelf: "flex-start" }}
+      />
+      {typeof shown?.of === "string" ? (
+        <section
+          key={span.span_id}
+          className={`code ${style.said}`}
+          aria-label={shown.label}
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable region must be reachable by keyboard
+          tabIndex={0}
+        >
+          {shown.of}
+        </section>
+      ) : (
+        <JsonView key={span.span_id} of={shown?.of ?? null} max={180} />
+      )}
+    </div>
+  );
+}
+
+type SpanFiguresProps = { span: Span; row: Row; correlationId: string };
+
+function SpanFigures({ span, row, correlationId }: SpanFiguresProps) {
+  const cost = amount(span, "retinue.cost_usd");
+  const first = firstWordMs(span);
+  return (
+    <dl className="kv num">
+      <dt>{say("took")}</dt>
+      <dd title={exact(span.started_at)}>
+        {duration(span.duration_ms)}
+        {first !== undefined && <span className="t-3">, {say("firstAfter", { time: duration(first) })}</span>}
+      </dd>
+      {row.tokens !== undefined && (
+        <>
+          <dt>{say("tokens")}</dt>
+          <dd>
+            {row.tokens.toLocaleString(locale)}{" "}
+            {row.cachedShare !== undefined && (
+              <Pill tone="ok">{say("fromCache", { percent: Math.round(row.cachedShare * 100) })}</Pill>
+            )}
+          </dd>
+        </>
+      )}
+      {cost !== undefined && (
+        <>
+          <dt>{say("cost")}</dt>
+          <dd>{money(cost)}</dd>
+        </>
+      )}
+      <dt>{say("correlation")}</dt>
+      <dd className="mono t-12">{correlationId}</dd>
+    </dl>
   );
 }

@@ -36,7 +36,7 @@ export function DraftActions({ agentId, editing, changeCount }: Props) {
   const review = async () => {
     // Which of the two texts is published is the person's choice.
     if (editing.state === "conflict") return editing.conflictNote.current?.focus();
-    await editing.save();
+    await editing.saver.save();
     setDialog("publish");
   };
   const published = async () => {

@@ -13,7 +13,7 @@ export function DiscardDialog({ editing, onClose }: { editing: DraftEditing; onC
   const discard = async () => {
     setBusy(true);
     try {
-      await editing.discard();
+      await editing.saver.discard();
       onClose();
     } catch (error) {
       setProblem(asApiError(error).message);

@@ -29,7 +29,7 @@ export function DraftForm({ agentId, editing, live, version }: Props) {
   const may = useMay();
   const needs = useNeeds("agents:write");
   const { data: agent } = useQuery(agentQuery(agentId));
-  const { snapshot: draft, change } = editing;
+  const { snapshot: draft, saver } = editing;
   const rest = useRest(draft);
   if (!draft || !rest || !agent) return null;
   const isReadOnly = !may("agents:write");
@@ -48,7 +48,7 @@ export function DraftForm({ agentId, editing, live, version }: Props) {
         published={live?.system_prompt}
         version={version}
         isReadOnly={isReadOnly}
-        onChange={(text) => change({ system_prompt: text })}
+        onChange={(text) => saver.edit({ system_prompt: text })}
       />
       <Suspense fallback={<RowsLoading columns={[30, 300]} />}>
         <Sections agent={agent} editing={editing} draft={rest} isReadOnly={isReadOnly} />

@@ -25,12 +25,6 @@ type Props = { draft: Snapshot; isReadOnly: boolean; onChange: (edits: Edits) =>
 export function ModelSection({ draft, isReadOnly, onChange }: Props) {
   const { data: all = [] } = useQuery(chatModelsQuery);
   const model = all.find((one) => one.id === draft.primary_model);
-  const choose = (id: string | null) => {
-    if (!id) return;
-    // A reasoning model spends a small limit on thinking and refuses a temperature: neither is sent.
-    const quiet = isReasoning(id) && !isReasoning(draft.primary_model);
-    onChange({ primary_model: id, ...(quiet ? { temperature: null, max_tokens: null } : {}) });
-  };
   return (
     <Section
       title={say("model")}
@@ -49,23 +43,7 @@ export function ModelSection({ draft, isReadOnly, onChange }: Props) {
       }
     >
       <div className={style.model}>
-        <Select
-          className={style.modelPicker}
-          aria-label={say("model")}
-          leftSection={<KindIcon of="model" small />}
-          searchable
-          disabled={isReadOnly}
-          maxDropdownHeight={340}
-          comboboxProps={{ width: 400, position: "bottom-start" }}
-          classNames={{ option: style.option }}
-          data={groupedModels(all, draft.primary_model)}
-          value={draft.primary_model}
-          onChange={choose}
-          nothingFoundMessage={say("noMatchTitle")}
-          renderOption={({ option }) => (
-            <ModelOption model={all.find((one) => one.id === option.value)} id={option.value} />
-          )}
-        />
+        <ModelPicker models={all} draft={draft} isReadOnly={isReadOnly} onChange={onChange} />
         <Temperature
           value={draft.temperature}
           isReadOnly={isReadOnly}
@@ -91,20 +69,50 @@ export function ModelSection({ draft, isReadOnly, onChange }: Props) {
           onChange={(value) => onChange({ reasoning_effort: value })}
         />
       </div>
-      {model && !model.available && (
-        <div className="note warn">
-          <span>
-            {aboutModel(model)}{" "}
-            <Link className="inline-link" to="/models">
-              {say("openModels")}
-            </Link>
-          </span>
-        </div>
-      )}
+      {model && !model.available && <Unavailable model={model} />}
       <Fallbacks models={all} draft={draft} isReadOnly={isReadOnly} onChange={onChange} />
     </Section>
   );
 }
+
+function ModelPicker({ models, draft, isReadOnly, onChange }: Props & { models: ListedModel[] }) {
+  const choose = (id: string | null) => {
+    if (!id) return;
+    // A reasoning model spends a small limit on thinking and refuses a temperature: neither is sent.
+    const quiet = isReasoning(id) && !isReasoning(draft.primary_model);
+    onChange({ primary_model: id, ...(quiet ? { temperature: null, max_tokens: null } : {}) });
+  };
+  return (
+    <Select
+      className={style.modelPicker}
+      aria-label={say("model")}
+      leftSection={<KindIcon of="model" small />}
+      searchable
+      disabled={isReadOnly}
+      maxDropdownHeight={340}
+      comboboxProps={{ width: 400, position: "bottom-start" }}
+      classNames={{ option: style.option }}
+      data={groupedModels(models, draft.primary_model)}
+      value={draft.primary_model}
+      onChange={choose}
+      nothingFoundMessage={say("noMatchTitle")}
+      renderOption={({ option }) => (
+        <ModelOption model={models.find((one) => one.id === option.value)} id={option.value} />
+      )}
+    />
+  );
+}
+
+const Unavailable = ({ model }: { model: ListedModel }) => (
+  <div className="note warn">
+    <span>
+      {aboutModel(model)}{" "}
+      <Link className="inline-link" to="/models">
+        {say("openModels")}
+      </Link>
+    </span>
+  </div>
+);
 
 const fallbackChoices = (models: ListedModel[], draft: Snapshot) =>
   models

@@ -45,13 +45,13 @@ export function SaveStateLabel({ editing }: { editing: DraftEditing }) {
 
 /** What stands between the person and a saved draft, with the ways on; in sight wherever one has scrolled to. */
 export function SaveTrouble({ agentId, editing }: { agentId: string; editing: DraftEditing }) {
-  const { state, error, save } = editing;
+  const { state, error, saver } = editing;
   if (state === "failed")
     return (
       <div className={`note bad ${style.trouble}`} role="alert">
         <TriangleAlert size={15} />
         <span className="grow">{say("notSavedKept", { reason: error?.message ?? "" })}</span>
-        <Button size="xs" variant="default" onClick={() => void save().catch(() => undefined)}>
+        <Button size="xs" variant="default" onClick={() => void saver.save().catch(() => undefined)}>
           {say("tryAgain")}
         </Button>
       </div>
@@ -61,7 +61,7 @@ export function SaveTrouble({ agentId, editing }: { agentId: string; editing: Dr
 
 /** Who changed the draft meanwhile, and the choice between the two texts. */
 function Conflict({ agentId, editing }: { agentId: string; editing: DraftEditing }) {
-  const { error, basedOn, loadTheirs, keepMine, conflictNote } = editing;
+  const { error, basedOn, saver, conflictNote } = editing;
   const by = String(error?.details.updated_by ?? "");
   // A draft that nobody changed is no longer there: it was published, or discarded.
   const { data } = useInfiniteQuery({ ...versionsQuery(agentId), enabled: !by, staleTime: 0 });
@@ -78,10 +78,10 @@ function Conflict({ agentId, editing }: { agentId: string; editing: DraftEditing
           <ConflictWords by={by} at={String(error?.details.updated_at ?? "")} />
         )}
       </span>
-      <Button size="xs" variant="default" onClick={() => void loadTheirs().catch(() => undefined)}>
+      <Button size="xs" variant="default" onClick={() => void saver.loadTheirs().catch(() => undefined)}>
         {published ? say("loadVersion", { version }) : say("loadTheirs")}
       </Button>
-      <Button size="xs" variant="default" onClick={() => void keepMine().catch(() => undefined)}>
+      <Button size="xs" variant="default" onClick={() => void saver.keepMine().catch(() => undefined)}>
         {say("keepMine")}
       </Button>
     </div>

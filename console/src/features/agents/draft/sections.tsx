@@ -37,14 +37,14 @@ function useDrawn(count: number): number {
 /** All of a draft but its instructions. */
 export default function Sections({ agent, editing, draft, isReadOnly }: Props) {
   const drawn = useDrawn(SECTIONS);
-  const parts = { draft, isReadOnly, onChange: editing.change };
+  const parts = { draft, isReadOnly, onChange: editing.saver.edit };
   return [
     <Model key="model" {...parts} />,
     <Tools key="tools" {...parts} />,
     <Knowledge key="knowledge" agentId={agent.id} knowledge={agent.knowledge_base} {...parts} />,
     <SubAgents key="sub-agents" agentId={agent.id} {...parts} />,
     <About key="about" {...parts} />,
-    <Output key={`output-${editing.revision}`} onProblem={editing.setProblem} {...parts} />,
+    <Output key={`output-${editing.revision}`} onProblem={editing.saver.setProblem} {...parts} />,
     <Limits key="limits" {...parts} />,
   ].slice(0, drawn);
 }

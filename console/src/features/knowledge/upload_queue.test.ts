@@ -1,0 +1,95 @@
+// @vitest-environment node
+import { expect, test } from "vitest";
+import { ApiError } from "../../api/errors";
+import { type Upload, UploadQueue, uploadProblem } from "./upload_queue";
+
+const file = (name: string) => new File(["text"], name);
+const settled = () => new Promise((done) => setTimeout(done));
+type Sent = { name: string; duplicates: string; signal: AbortSignal; progress: (share: number) => void };
+
+/** A server that answers an upload when a test says so. */
+class FakeUploads {
+  sent: Sent[] = [];
+  answers = new Map<string, { arrive: (twin?: Upload["twin"]) => void; refuse: (error: Error) => void }>();
+  queue = new UploadQueue({
+    send: (given, duplicates, progress, signal) => {
+      this.sent.push({ name: given.name, duplicates, signal, progress });
+      return new Promise((arrive, refuse) => this.answers.set(given.name, { arrive, refuse }));
+    },
+  });
+  leave = this.queue.subscribe(() => undefined);
+  get states() {
+    return this.queue.getSnapshot().uploads.map(({ file: { name }, state }) => `${name} ${state}`);
+  }
+  get first() {
+    return this.queue.getSnapshot().uploads[0] as Upload;
+  }
+}
+
+test("two files are sent at a time, and one that has arrived makes room for the next", async () => {
+  const server = new FakeUploads();
+  server.queue.add([file("a.md"), file("b.md"), file("c.md")]);
+  expect(server.states).toEqual(["a.md sending", "b.md sending", "c.md waiting"]);
+  server.sent[0]?.progress(0.5);
+  expect(server.first.share).toBe(0.5);
+  server.answers.get("a.md")?.arrive();
+  await settled();
+  expect(server.states).toEqual(["b.md sending", "c.md sending"]);
+});
+
+test("a file that cannot be used is not sent", () => {
+  const server = new FakeUploads();
+  server.queue.add([file("a.exe"), new File([], "b.md")]);
+  expect(server.queue.getSnapshot().uploads.map(({ problem }) => problem)).toEqual(["type", "empty"]);
+  expect(server.sent).toEqual([]);
+});
+
+test("a file that the server refused can be sent again, and makes room meanwhile", async () => {
+  const server = new FakeUploads();
+  server.queue.add([file("a.md"), file("b.md"), file("c.md")]);
+  server.answers.get("a.md")?.refuse(new ApiError(422, "bad_file", "Broken."));
+  await settled();
+  expect(server.first).toMatchObject({ state: "failed", problem: { message: "Broken." } });
+  expect(server.states[2]).toBe("c.md sending");
+  server.answers.get("b.md")?.arrive();
+  await settled();
+  server.queue.retry(server.first.key);
+  expect(server.first).toMatchObject({ state: "sending", problem: undefined });
+});
+
+test("a file whose content is there already is added only if the person wants it", async () => {
+  const server = new FakeUploads();
+  server.queue.add([file("a.md")]);
+  server.answers.get("a.md")?.arrive({ id: "doc_1", name: "old.md" });
+  await settled();
+  expect(server.first).toMatchObject({ state: "known", twin: { id: "doc_1" } });
+  server.queue.addAnyway(server.first.key);
+  expect(server.sent.map(({ duplicates }) => duplicates)).toEqual(["skip", "add"]);
+});
+
+test("a file that is dismissed on its way is given up and makes room", async () => {
+  const server = new FakeUploads();
+  server.queue.add([file("a.md"), file("b.md"), file("c.md")]);
+  server.queue.dismiss(server.first.key);
+  expect(server.sent[0]?.signal.aborted).toBe(true);
+  server.answers.get("a.md")?.refuse(new DOMException("Aborted", "AbortError"));
+  await settled();
+  expect(server.states).toEqual(["b.md sending", "c.md sending"]);
+});
+
+test("a page that is left gives up what is on its way and sends nothing more", async () => {
+  const server = new FakeUploads();
+  server.queue.add([file("a.md"), file("b.md"), file("c.md")]);
+  server.leave();
+  for (const { signal } of server.sent) expect(signal.aborted).toBe(true);
+  server.answers.get("a.md")?.refuse(new DOMException("Aborted", "AbortError"));
+  await settled();
+  expect(server.sent).toHaveLength(2);
+});
+
+test("says what is wrong with a file before it is sent", () => {
+  expect(uploadProblem({ name: "Guide.PDF", size: 10 })).toBeUndefined();
+  expect(uploadProblem({ name: "photo.jpg", size: 10 })).toBe("type");
+  expect(uploadProblem({ name: "a.txt", size: 0 })).toBe("empty");
+  expect(uploadProblem({ name: "a.txt", size: 26_214_401 })).toBe("size");
+});

@@ -1,0 +1,47 @@
+import type { Attached } from "./attachments";
+import type { AskOptions, Turn } from "./chat";
+import { useChat } from "./use_chat";
+import { useComposer } from "./use_composer";
+
+type TalkOptions = {
+  agentId: string;
+  /** A conversation that this one continues. */
+  from?: string;
+  /** What answers. */
+  options: AskOptions;
+  beforeSend?: () => Promise<void>;
+};
+
+/** A conversation together with the field where one writes: a question that gets no answer goes back into the field. */
+export function useTalk({ agentId, from, options, beforeSend }: TalkOptions) {
+  const composer = useComposer(from ? `${agentId}.${from}` : agentId);
+  const { session, turns, live } = useChat({
+    agentId,
+    from,
+    refused: composer.refused,
+    onKept: composer.settle,
+    onUnanswered: (turn, error) => {
+      composer.putBack(turn.question, turn.attachments, error.details);
+      if (!turn.messageId) composer.refuse(turn.question, turn.attachments, error);
+    },
+    onAnswered: composer.forget,
+  });
+  const send = (question: string, attachments: Attached[]) =>
+    void session.send(question, { attachments, options, beforeSend });
+  const sendWritten = () => {
+    const { text, files } = composer.take();
+    send(text, files);
+  };
+  const sendGiven = (question: string, attachments: Attached[] = []) => {
+    composer.ask(question, attachments);
+    send(question, attachments);
+  };
+  /** What was put back is sent as it stands there now; the person may have changed it. */
+  const retry = (turn: Turn) => (composer.isReady ? sendWritten() : sendGiven(turn.question, turn.attachments));
+  const reset = () => {
+    session.reset();
+    // A question that is discarded on its way is not put back.
+    composer.settle();
+  };
+  return { composer, session, turns, live, isLive: Boolean(live?.isLive), sendWritten, sendGiven, retry, reset };
+}
