@@ -46,7 +46,7 @@ console: install  ## build the console if its sources have changed; takes Node f
 	@$(BIN)/python packaging/console_build.py build
 
 run: install  ## fetch the weights of the embedded models, start the server; HOST and PORT choose the address
-	@$(BIN)/python packaging/console_build.py build || echo "Starting without the console: it could not be built."
+	@$(BIN)/python packaging/console_build.py build || echo "Starting without the console, the chat widget and form pages: they could not be built."
 	@$(BIN)/retinue models pull || echo "Starting without the embedded models whose weights are missing."
 	@exec $(BIN)/retinue serve --host $(HOST) --port $(PORT) $(ARGS)
 

@@ -1,4 +1,5 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { basename } from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import react from "@vitejs/plugin-react";
 import { defineConfig, type Plugin } from "vite";
@@ -71,10 +72,46 @@ function compressed(): Plugin {
   };
 }
 
+const FIRST_SCREENS = ["/src/main.tsx", "/src/features/home/home.tsx"];
+/** What Home loads: the modules that the start and Home import, for `isFirstLoad`. */
+const firstLoad = new Set<string>();
+/** Rolldown's own helpers stay apart: words that a chunk waits for at its top use them too. */
+const isFirstLoad = (id: string) => firstLoad.has(id) && !id.startsWith("\0rolldown");
+
+/** Mantine's index names every component; only those that a module imports from it are loaded. */
+const MANTINE_INDEX = /@mantine\/(core|hooks)\/esm\/index\.mjs$/;
+const plainName = (path: string) => basename(path, ".mjs").replaceAll("-", "").toLowerCase();
+const mantineNames = (code: string) =>
+  [...code.matchAll(/import\s*\{([^}]*)\}\s*from\s*["']@mantine\/(?:core|hooks)["']/g)].flatMap(([, names = ""]) =>
+    names.split(",").map((name) => (name.split(" as ")[0] ?? "").trim().toLowerCase()),
+  );
+
+/** Collect the modules of the first load before chunks are made. */
+function firstLoaded(): Plugin {
+  return {
+    name: "first-loaded",
+    apply: "build",
+    buildEnd() {
+      const ids = [...this.getModuleIds()];
+      const mantine = new Map<string, string[]>();
+      for (const id of ids.filter((one) => one.includes("/@mantine/")))
+        mantine.set(plainName(id), [...(mantine.get(plainName(id)) ?? []), id]);
+      const todo = ids.filter((id) => FIRST_SCREENS.some((screen) => id.endsWith(screen)));
+      for (let id = todo.pop(); id; id = todo.pop()) {
+        if (firstLoad.has(id)) continue;
+        firstLoad.add(id);
+        const { importedIds = [], code } = this.getModuleInfo(id) ?? {};
+        todo.push(...importedIds.filter((imported) => !MANTINE_INDEX.test(imported)));
+        for (const name of mantineNames(code ?? "")) todo.push(...(mantine.get(name) ?? []));
+      }
+    },
+  };
+}
+
 export default defineConfig({
   base: "./",
   html: { cspNonce: "__NONCE__" },
-  plugins: [react(), icons(), compressed()],
+  plugins: [react(), icons(), firstLoaded(), compressed()],
   build: {
     target: "es2022",
     outDir: "../src/retinue/console/web",
@@ -82,8 +119,17 @@ export default defineConfig({
     manifest: "manifest.json",
     chunkSizeWarningLimit: 900,
     rolldownOptions: {
-      // Nearly every screen draws marks: one file of them costs less than a crumb for each.
-      output: { codeSplitting: { groups: [{ name: "marks", test: /[\\/]shared[\\/]marks[\\/]/ }] } },
+      output: {
+        codeSplitting: {
+          includeDependenciesRecursively: false,
+          groups: [
+            // Home is one file instead of fifty crumbs, each of which would be a request.
+            { name: "first_load", test: isFirstLoad, priority: 2 },
+            // Nearly every screen draws marks: one file of them costs less than a crumb for each.
+            { name: "marks", test: /[\\/]shared[\\/]marks[\\/]/ },
+          ],
+        },
+      },
     },
     assetsInlineLimit: 0,
   },

@@ -4,5 +4,5 @@ import config from "./vite.config";
 
 export default mergeConfig(
   config,
-  defineConfig({ test: { environment: "jsdom", include: ["{src,shape}/**/*.test.{ts,tsx}"] } }),
+  defineConfig({ test: { environment: "node", include: ["{src,packages,shape}/**/*.test.{ts,tsx}"] } }),
 );

@@ -181,6 +181,8 @@ class Journey:
         script = re.search(r'src="(/console/assets/[^"]+\.js)"', page)
         if script is None or not self._curl(script[1], ""):
             raise JourneyError(f"the console has no script: {page[:200]}")
+        if "retinue-chat" not in (widget := self._curl("/embed/widget.js", "")):
+            raise JourneyError(f"the chat widget is not built: {widget[:200]}")
         self.done.append("opened the console")
 
     def _post(self, path: str, body: dict[str, Any], token: str = "") -> Any:

@@ -50,12 +50,12 @@ def _python_component(component: dict[str, Any]) -> dict[str, Any]:
 
 
 def console_packages() -> list[dict[str, Any]]:
-    """Return the JavaScript packages of the console, without those for its checks."""
+    """Return the JavaScript packages of the console, without those for checks and of its workspace."""
     packages = json.loads(CONSOLE_LOCK.read_text())["packages"]
     found = {
         (path.rpartition(NPM_FOLDER)[2], package["version"]): package
         for path, package in packages.items()
-        if path.startswith(NPM_FOLDER) and not package.get("dev")
+        if path.startswith(NPM_FOLDER) and not package.get("dev") and not package.get("link")
     }
     return [_component(name, version, package) for (name, version), package in sorted(found.items())]
 

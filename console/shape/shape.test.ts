@@ -1,4 +1,3 @@
-// @vitest-environment node
 import { describe, expect, it } from "vitest";
 import {
   effectsPerThousandLines,
@@ -14,7 +13,7 @@ import { readSource, readSources } from "./sources";
 const MAX_FILE_LINES = 300;
 const MAX_FUNCTION_LINES = 80;
 /** What is left of the time before the rules. Only ever lowered; zero means that the rule holds everywhere. */
-const LEFT = { files: 1, functions: 0, vagueFiles: 0, exports: 0, circles: 0, riddles: 0 };
+const LEFT = { files: 0, functions: 0, vagueFiles: 0, exports: 0, circles: 0, riddles: 0 };
 const MAX_EFFECTS_PER_THOUSAND_LINES = 1.58;
 
 const expectAtMost = (count: number, found: string[]) =>
@@ -23,10 +22,11 @@ const expectAtMost = (count: number, found: string[]) =>
 describe("the front end", () => {
   const sources = readSources();
 
-  it("is read: the console, the widget, form pages and their styles", () => {
+  it("is read: the console, its packages, the widget, form pages and their styles", () => {
     const paths = sources.map((source) => source.path);
     expect(paths).toContain("console/src/main.tsx");
-    expect(paths).toContain("src/retinue/embed/assets/element.js");
+    expect(paths).toContain("console/packages/events/event_stream.ts");
+    expect(paths).toContain("console/packages/widget/chat_element.ts");
     expect(paths).toContain("src/retinue/forms/pages/assets/form.css");
   });
 
@@ -64,6 +64,14 @@ describe("a rule finds what it is for", () => {
     expect(importCircles(plant(circle))).toEqual(["a/one.ts → a/two.tsx"]);
     const later = { "a/one.ts": 'import("./two");\n', "a/two.tsx": 'import "./one";\n' };
     expect(importCircles(plant(later))).toEqual([]);
+  });
+
+  it("circles through a package of the workspace", () => {
+    const files = { "a/one.ts": 'import "@retinue/two";\n', "b/two.ts": 'import "../a/one";\n' };
+    const entries = new Map([["@retinue/two", "b/two.ts"]]);
+    const known = new Set(Object.keys(files));
+    const sources = Object.entries(files).map(([path, text]) => readSource(path, text, known, entries));
+    expect(importCircles(sources)).toEqual(["a/one.ts → b/two.ts"]);
   });
 
   it("names that are exported twice", () => {

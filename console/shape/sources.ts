@@ -16,16 +16,35 @@ export type SourceFacts = {
 };
 
 const PROJECT = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
-/** The front end of the project: the console, and the scripts of the widget and of form pages. */
-const FOLDERS = ["console/src", "console/shape", "src/retinue/embed/assets", "src/retinue/forms/pages/assets"];
+/** The front end of the project: the console, the packages of its workspace, and the scripts of form pages. */
+const FOLDERS = ["console/src", "console/packages", "console/shape", "src/retinue/forms/pages/assets"];
 const GENERATED = /schema\.d\.ts$/;
 const SCRIPT = /\.(ts|tsx|js)$/;
 
 export function readSources(): SourceFacts[] {
   const paths = FOLDERS.flatMap((folder) => filesBelow(folder)).filter((path) => !GENERATED.test(path));
   const known = new Set(paths);
-  return paths.map((path) => readSource(path, readFileSync(join(PROJECT, path), "utf8"), known));
+  const entries = packageEntries();
+  return paths.map((path) => readSource(path, readFileSync(join(PROJECT, path), "utf8"), known, entries));
 }
+
+/** The file behind each name that a package of the workspace exports: `@retinue/events` → its source. */
+function packageEntries(): Map<string, string> {
+  const folder = "console/packages";
+  return new Map(
+    readdirSync(join(PROJECT, folder)).flatMap((name) => {
+      const text = readFileSync(join(PROJECT, folder, name, "package.json"), "utf8");
+      const { name: packageName, exports = {} } = JSON.parse(text) as PackageFile;
+      const named = typeof exports === "string" ? { ".": exports } : exports;
+      return Object.entries(named).map(([entry, path]): [string, string] => [
+        posix.join(packageName, entry),
+        posix.join(folder, name, path),
+      ]);
+    }),
+  );
+}
+
+type PackageFile = { name: string; exports?: string | Record<string, string> };
 
 function filesBelow(folder: string): string[] {
   return readdirSync(join(PROJECT, folder), { withFileTypes: true, recursive: true })
@@ -34,7 +53,12 @@ function filesBelow(folder: string): string[] {
     .sort();
 }
 
-export function readSource(path: string, text: string, known: Set<string>): SourceFacts {
+export function readSource(
+  path: string,
+  text: string,
+  known: Set<string>,
+  entries: Map<string, string> = new Map(),
+): SourceFacts {
   const file = SCRIPT.test(path)
     ? ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true, path.endsWith("x") ? ts.ScriptKind.TSX : undefined)
     : undefined;
@@ -42,7 +66,7 @@ export function readSource(path: string, text: string, known: Set<string>): Sour
     path,
     lineCount: text.split("\n").length - 1,
     functions: file ? functionsIn(file) : [],
-    imports: file ? importsOf(file, known) : [],
+    imports: file ? importsOf(file, known, entries) : [],
     exports: file ? exportsOf(file) : [],
     effectCount: text.match(/\buseEffect\(/g)?.length ?? 0,
     comments: file ? commentsIn(file) : styleComments(text),
@@ -64,11 +88,14 @@ function functionsIn(file: ts.SourceFile): SourceFacts["functions"] {
   return found;
 }
 
-function importsOf(file: ts.SourceFile, known: Set<string>): string[] {
+function importsOf(file: ts.SourceFile, known: Set<string>, entries: Map<string, string>): string[] {
   return file.statements.flatMap((statement) => {
     const from =
       ts.isImportDeclaration(statement) || ts.isExportDeclaration(statement) ? statement.moduleSpecifier : undefined;
-    if (!from || !ts.isStringLiteral(from) || !from.text.startsWith(".")) return [];
+    if (!from || !ts.isStringLiteral(from)) return [];
+    const entry = entries.get(from.text);
+    if (entry) return [entry];
+    if (!from.text.startsWith(".")) return [];
     const target = posix.join(posix.dirname(file.fileName), from.text);
     return [target, `${target}.ts`, `${target}.tsx`].filter((path) => known.has(path));
   });

@@ -1,3 +1,4 @@
+// @vitest-environment jsdom
 import { beforeEach, describe, expect, it, vi } from "vitest";
 
 const answer = (status: number, body: object) => new Response(JSON.stringify(body), { status });

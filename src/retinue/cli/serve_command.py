@@ -11,6 +11,7 @@ import typer
 from retinue.adapters.llm.local_servers import LocalServers
 from retinue.app import Service
 from retinue.console.files import is_built
+from retinue.kit.http.page_scripts import NOT_BUILT, find_script
 from retinue.kit.http.server import ConnectionLimits
 from retinue.kit.http.server import serve as serve_http
 from retinue.kit.peers import Peers
@@ -106,6 +107,8 @@ class ServeCommand:
         typer.echo(f"Retinue is ready at {base_url} (reference: {base_url}/docs)")
         if is_built():
             typer.echo(f"Console: {base_url}/console/")
+        if find_script("widget.js") is None:
+            typer.echo(f"Without the chat widget and form pages. {NOT_BUILT}")
         if is_built() and self.service.setup_token is not None:
             # Browsers keep the fragment to themselves, so the token reaches no access log.
             link = f"{base_url}/console/welcome#{self.service.setup_token.reveal()}"

@@ -1,28 +1,11 @@
-"""The chat widget: the files of `assets` joined into one script with its own scope."""
+"""The chat widget: its script, and the pages that show nothing else."""
 
-from functools import cache
 from html import escape
-from importlib import resources
 
 from retinue.agents.models import Agent
 from retinue.embed.origins import ANY_ORIGIN
-from retinue.kit.http.page_scripts import PageScript, join_script
+from retinue.kit.http.page_scripts import PageScript, find_script
 
-PARTS = (
-    "words.js",
-    "colours.js",
-    "drawing.js",
-    "event_stream.js",
-    "markdown.js",
-    "talking.js",
-    "recovery.js",
-    "unsent.js",
-    "settings.js",
-    "messages.js",
-    "attachments.js",
-    "element.js",
-    "start.js",
-)
 _PAGE = """<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -51,14 +34,12 @@ def preview_page() -> bytes:
     return _PREVIEW
 
 
-def preview_script() -> bytes:
-    return resources.files("retinue.embed").joinpath("assets", "preview.js").read_bytes()
+def preview_script() -> PageScript | None:
+    return find_script("preview.js")
 
 
-@cache
-def script() -> PageScript:
-    style = resources.files("retinue.embed").joinpath("assets", "style.css").read_text("utf-8")
-    return join_script("retinue.embed", "assets", PARTS, style)
+def script() -> PageScript | None:
+    return find_script("widget.js")
 
 
 def page(agent: Agent, key: str) -> bytes:

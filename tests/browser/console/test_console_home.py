@@ -123,3 +123,33 @@ async def test_the_palette_invites_a_colleague_as_often_as_one_likes(site, page)
         await page.keyboard.press("Escape")
         await expect(email).to_have_count(0)
         assert "#" not in page.url
+
+
+MAX_FIRST_LOAD_BYTES = 250_000
+MAX_FIRST_LOAD_REQUESTS = 20
+
+
+@pytest.mark.journey
+async def test_home_with_something_to_show_loads_in_few_requests(site, page):
+    """Everything counts: the page, its files and fonts, and what it asks the server before it stands."""
+    soon = (datetime.now(UTC) + timedelta(days=2)).isoformat()
+    secret = {"type": "api_key", "secrets": {"api_key": "x"}, "expires_at": soon}
+    credential = (await site.call("POST", "/v1/credentials", {"name": "Courier", **secret}))["data"]
+    async with talker(site) as (agent_id, _, provider):
+        provider.says("Hello.")
+        await site.call("POST", f"{AGENTS}/{agent_id}/chat", {"message": "Hello"})
+    await open_page(site, page, "/")
+    browser = await page.context.new_cdp_session(page)
+    await browser.send("Network.setCacheDisabled", {"cacheDisabled": True})
+    # What the page before asked last is not counted.
+    await page.goto("about:blank")
+    answers = []
+    page.on("response", lambda answer: answers.append(answer))  # noqa: PLW0108  playwright marks what it calls
+    await page.goto(f"{site.url}/console/")
+    await page.get_by_role("listitem").filter(has_text="Courier expires soon").wait_for()
+    await page.get_by_text("Time to the first word", exact=True).first.wait_for()
+    await page.wait_for_timeout(1000)
+    sizes = [(answer.url, int(answer.headers.get("content-length", 0))) for answer in answers]
+    assert len(sizes) <= MAX_FIRST_LOAD_REQUESTS, sizes
+    assert sum(size for _, size in sizes) <= MAX_FIRST_LOAD_BYTES, sizes
+    await site.call("PUT", f"/v1/credentials/{credential['id']}", {"expires_at": None})

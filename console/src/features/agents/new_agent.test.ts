@@ -1,4 +1,3 @@
-// @vitest-environment node
 import { expect, test } from "vitest";
 import { newAgentFile } from "./new_agent";
 import type { Template } from "./queries";

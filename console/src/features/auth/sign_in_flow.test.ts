@@ -1,4 +1,3 @@
-// @vitest-environment node
 import { expect, test, vi } from "vitest";
 import { ApiError } from "../../api/errors";
 import { SignInFlow } from "./sign_in_flow";

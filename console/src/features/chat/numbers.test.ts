@@ -1,3 +1,4 @@
+// @vitest-environment jsdom
 import { expect, it } from "vitest";
 import { newTurn, type Turn } from "../../shared/chat/chat";
 import { numberedTurns } from "./numbers";

@@ -1,9 +1,10 @@
 import { Button, SegmentedControl, Switch, Textarea, TextInput } from "@mantine/core";
+import { contrast, isColour } from "@retinue/colours";
 import { useState } from "react";
 import { token } from "../../design/token";
 import { words } from "../../shared/i18n/words";
 import { decimal } from "../../shared/time";
-import { contrast, isColour, passing } from "./contrast";
+import { passing } from "./contrast";
 import type { Settings } from "./queries";
 import { parseSuggestions, suggestionProblem } from "./suggestions";
 import en from "./words.en.json";

@@ -1,4 +1,3 @@
-// @vitest-environment node
 import { expect, test } from "vitest";
 import { ApiError } from "../../api/errors";
 import { type Upload, UploadQueue, uploadProblem } from "./upload_queue";

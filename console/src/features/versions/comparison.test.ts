@@ -1,3 +1,4 @@
+// @vitest-environment jsdom
 import { act } from "react";
 import { expect, test, vi } from "vitest";
 import { newTurn, type Turn } from "../../shared/chat/chat";

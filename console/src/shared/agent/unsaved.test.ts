@@ -1,3 +1,4 @@
+// @vitest-environment jsdom
 import { beforeEach, expect, it } from "vitest";
 import { ApiError } from "../../api/errors";
 import { checkSaved, keepUnsaved, noteSave } from "./unsaved";

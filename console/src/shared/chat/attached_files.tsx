@@ -2,13 +2,13 @@ import FileText from "icon:file-text";
 import Music from "icon:music";
 import X from "icon:x";
 import { ActionIcon, Progress } from "@mantine/core";
+import { attachmentKind } from "@retinue/attachments";
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { api } from "../../api/client";
 import { useMay } from "../../api/queries";
 import { words } from "../i18n/words";
 import type { Attached, AttachedUpload } from "./attachments";
-import { kindOf } from "./attachments";
 import style from "./chat.module.css";
 import en from "./words.en.json";
 
@@ -99,7 +99,7 @@ export function AttachedUploads({ uploads, onDismiss }: UploadProps) {
 
 function UploadedFile({ of: upload, onDismiss }: { of: AttachedUpload; onDismiss: () => void }) {
   const { file, problem } = upload;
-  const kind = kindOf(file.name);
+  const kind = attachmentKind(file.name);
   const url = useObjectUrl(kind === "image" && !problem && file instanceof File ? file : undefined);
   return (
     <li className={style.file} data-failed={problem ? true : undefined}>

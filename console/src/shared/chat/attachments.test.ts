@@ -1,15 +1,12 @@
+// @vitest-environment jsdom
 import { expect, test } from "vitest";
-import { type AttachedUpload, attachmentProblem, kindOf, withRefusals } from "./attachments";
+import { type AttachedUpload, attachmentProblem, withRefusals } from "./attachments";
 
 test("files that no model can get are refused before they are sent", () => {
   expect(attachmentProblem({ name: "a.PNG", size: 1 })).toBeUndefined();
   expect(attachmentProblem({ name: "a.svg", size: 1 })).toBe("type");
   expect(attachmentProblem({ name: "a.pdf", size: 0 })).toBe("empty");
   expect(attachmentProblem({ name: "a.pdf", size: 26 * 1024 * 1024 })).toBe("size");
-});
-
-test("a kind follows from the name", () => {
-  expect(["a.jpeg", "a.mp3", "a.docx"].map(kindOf)).toEqual(["image", "audio", "document"]);
 });
 
 test("of a refused message only the file that the server names is marked", () => {

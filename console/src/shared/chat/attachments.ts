@@ -1,3 +1,4 @@
+import { attachmentDetail, attachmentKind, isAttachable, MAX_ATTACHMENTS } from "@retinue/attachments";
 import { useCallback, useEffect, useRef, useState } from "react";
 import { asApiError } from "../../api/errors";
 import type { components } from "../../api/schema";
@@ -15,28 +16,18 @@ export type AttachedUpload = {
   problem?: "type" | "size" | "empty" | "cut" | { message: string };
 };
 
-const IMAGES = [".png", ".jpg", ".jpeg", ".webp", ".gif"];
-const SOUNDS = [".wav", ".mp3", ".webm", ".ogg", ".m4a", ".flac"];
-const DOCUMENTS = [".pdf", ".docx", ".txt", ".md", ".markdown", ".csv", ".html", ".htm", ".json", ".xml"];
-export const ENDINGS = [...IMAGES, ...DOCUMENTS, ...SOUNDS];
-export const MAX_FILES = 10;
 const MAX_FILE_BYTES = 25 * 1024 * 1024;
-
-const endsWith = (name: string, endings: string[]) => endings.some((ending) => name.toLowerCase().endsWith(ending));
-
-export const kindOf = (name: string): Attached["kind"] =>
-  endsWith(name, IMAGES) ? "image" : endsWith(name, SOUNDS) ? "audio" : "document";
 
 /** What is wrong with a file before anything of it is sent. */
 export function attachmentProblem(file: { name: string; size: number }): AttachedUpload["problem"] {
-  if (!endsWith(file.name, ENDINGS)) return "type";
+  if (!isAttachable(file.name)) return "type";
   if (file.size > MAX_FILE_BYTES) return "size";
   if (file.size === 0) return "empty";
 }
 
 /** Why the server refused the file at this place of a message. */
 export function refusalOf(details: Record<string, unknown> | undefined, place: number): string | undefined {
-  const said = details?.[`attachments.${place}`];
+  const said = attachmentDetail(details, place);
   return typeof said === "string" ? phraseOf(said) : undefined;
 }
 
@@ -90,7 +81,7 @@ export function useAttachments(kept: Kept = { files: [], cutFiles: [] }) {
     try {
       const onProgress = (share: number) => change(key, { share });
       const { data } = await upload<FileOut>("/api/v1/files", form, onProgress, control.signal);
-      change(key, { stored: { file_id: data.file_id, filename: data.filename, kind: kindOf(data.filename) } });
+      change(key, { stored: { file_id: data.file_id, filename: data.filename, kind: attachmentKind(data.filename) } });
     } catch (error) {
       if (!control.signal.aborted) change(key, { problem: { message: asApiError(error).message } });
     } finally {
@@ -98,7 +89,7 @@ export function useAttachments(kept: Kept = { files: [], cutFiles: [] }) {
     }
   };
   const add = (files: File[]) => {
-    const added = files.slice(0, MAX_FILES - uploads.length).map((file) => {
+    const added = files.slice(0, MAX_ATTACHMENTS - uploads.length).map((file) => {
       const problem = attachmentProblem(file);
       return { file, upload: newUpload({ file, ...(problem ? { problem } : {}) }) };
     });

@@ -1,3 +1,4 @@
+// @vitest-environment jsdom
 import { expect, test, vi } from "vitest";
 import { ApiError, offline } from "../../api/errors";
 import {
@@ -5,7 +6,7 @@ import {
   errorsOf,
   FakeChatServer,
   lastTurnOf,
-  type StoredMessage,
+  type ServerMessage,
   storedMessage,
   textsOf,
 } from "./fake_chat_server";
@@ -51,7 +52,7 @@ test("a reply that ended during the reload is shown as it is stored", async () =
 test("a question that is asked while the history is being read continues it and stays", async () => {
   const server = new FakeChatServer();
   server.stored = STORED;
-  let answerHistory: (messages: StoredMessage[]) => void = () => undefined;
+  let answerHistory: (messages: ServerMessage[]) => void = () => undefined;
   server.readMessages = () => new Promise((done) => (answerHistory = done));
   const { session } = server.open();
   await session.send("Second");
@@ -89,7 +90,7 @@ test("a history that cannot be read now is read again once the server is back", 
 test("a history that comes after a new conversation was begun is not shown", async () => {
   const server = new FakeChatServer();
   server.stored = STORED;
-  let answerHistory: (messages: StoredMessage[]) => void = () => undefined;
+  let answerHistory: (messages: ServerMessage[]) => void = () => undefined;
   server.readMessages = () => new Promise((done) => (answerHistory = done));
   const { session } = server.open();
   session.reset();
@@ -104,8 +105,8 @@ test("what was answered last is told with its files", async () => {
   server.stored = STORED;
   const onAnswered = vi.fn();
   server.readMessages = async () => [
-    { ...HISTORY[0], attachments: [FILE] } as StoredMessage,
-    HISTORY[1] as StoredMessage,
+    { ...HISTORY[0], attachments: [FILE] } as ServerMessage,
+    HISTORY[1] as ServerMessage,
   ];
   server.open({ onAnswered });
   await afterFrame();

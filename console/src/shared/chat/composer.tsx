@@ -2,10 +2,10 @@ import ArrowUp from "icon:arrow-up";
 import Paperclip from "icon:paperclip";
 import Square from "icon:square";
 import { ActionIcon, Textarea } from "@mantine/core";
+import { ATTACHMENT_ENDINGS, MAX_ATTACHMENTS } from "@retinue/attachments";
 import { type DragEvent, type KeyboardEvent, type RefObject, type SyntheticEvent, useRef, useState } from "react";
 import { words } from "../i18n/words";
 import { AttachedUploads } from "./attached_files";
-import { ENDINGS, MAX_FILES } from "./attachments";
 import style from "./chat.module.css";
 import type { ComposerState } from "./use_composer";
 import en from "./words.en.json";
@@ -35,7 +35,7 @@ function FilePicker({ isFull, onFiles }: { isFull: boolean; onFiles: (files: Fil
         type="file"
         hidden
         multiple
-        accept={ENDINGS.join(",")}
+        accept={ATTACHMENT_ENDINGS.join(",")}
         onChange={(event) => {
           onFiles(event.currentTarget.files);
           event.currentTarget.value = "";
@@ -98,7 +98,7 @@ export function Composer({ state, field, isLive, canStop, note, takesFiles, onSe
         onPaste={(event) => take(event.clipboardData.files, event)}
       />
       <div className="row g6">
-        {takesFiles && <FilePicker isFull={files.uploads.length >= MAX_FILES} onFiles={take} />}
+        {takesFiles && <FilePicker isFull={files.uploads.length >= MAX_ATTACHMENTS} onFiles={take} />}
         <span className="push t-12 t-3 num">{note}</span>
         {canStop && (
           <ActionIcon variant="default" aria-label={say("stop")} onClick={onStop}>

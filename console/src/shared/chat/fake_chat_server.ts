@@ -4,9 +4,9 @@ import type { AskOptions } from "./chat";
 import { ChatSession, type ChatSessionOptions } from "./chat_session";
 import type { StoredChat } from "./stored_chat";
 
-export type StoredMessage = components["schemas"]["MessageOut"];
+export type ServerMessage = components["schemas"]["MessageOut"];
 export const storedMessage = (id: string, role: string, content: string) =>
-  ({ id, role, content, created_at: "", attachments: [] }) as unknown as StoredMessage;
+  ({ id, role, content, created_at: "", attachments: [] }) as unknown as ServerMessage;
 
 export const chatEvent = (name: string, data: unknown): ServerEvent => ({ event: name, data, id: name });
 export const START_EVENT = chatEvent("message_start", { conversation_id: "con_1", message_id: "msg_4" });
@@ -41,7 +41,7 @@ export class FakeChatServer {
   stopAnswer: () => Promise<unknown> = async () => undefined;
   rateAnswer: () => Promise<unknown> = async () => undefined;
   /** Answers each reading of the history; by default it stays away. */
-  readMessages: () => Promise<StoredMessage[]> = () => new Promise(() => undefined);
+  readMessages: () => Promise<ServerMessage[]> = () => new Promise(() => undefined);
   suspectCount = 0;
 
   open(options: Partial<ChatSessionOptions> = {}) {

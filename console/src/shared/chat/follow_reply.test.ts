@@ -1,3 +1,4 @@
+// @vitest-environment jsdom
 import { expect, test, vi } from "vitest";
 import { suspect, whenBack } from "../../api/connection";
 import { ask, newTurn, resumeTurn, type Turn } from "./chat";

@@ -1,3 +1,4 @@
+// @vitest-environment jsdom
 import { act } from "react";
 import { beforeEach, expect, test, vi } from "vitest";
 import { renderHook } from "../render_hook";

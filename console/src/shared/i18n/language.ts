@@ -1,5 +1,6 @@
-export const LANGUAGES = { en: "English", de: "Deutsch" } as const;
-export type Language = keyof typeof LANGUAGES;
+import { LANGUAGES, type Language } from "@retinue/words";
+
+export { LANGUAGES, type Language };
 
 const KEY = "retinue-language";
 

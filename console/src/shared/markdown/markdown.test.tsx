@@ -1,6 +1,7 @@
+// @vitest-environment jsdom
 import { act } from "react";
 import { createRoot } from "react-dom/client";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { Markdown } from "./markdown";
 
 Object.assign(globalThis, { IS_REACT_ACT_ENVIRONMENT: true });
@@ -68,6 +69,25 @@ describe("Markdown", () => {
     const code = place.querySelector(".code");
     expect(code?.textContent).toBe("def a():\n    return 1");
     expect(code?.getAttribute("tabindex")).toBe("0");
+  });
+
+  it("copies code", async () => {
+    const writeText = vi.fn(() => Promise.resolve());
+    vi.stubGlobal("navigator", { clipboard: { writeText } });
+    const button = shown("```\na b\n```").querySelector("button");
+    await act(async () => button?.click());
+    expect(writeText).toHaveBeenCalledWith("a b");
+    expect(button?.textContent).toBe("Copied");
+    vi.unstubAllGlobals();
+  });
+
+  it("keeps headings, lists, rules and line ends as they were meant", () => {
+    const place = shown("## T\n\na\nb  \nc\n\n3. x\n   ```\n   y\n   ```\n\n---");
+    expect(place.querySelector("h4")?.textContent).toBe("T");
+    expect(place.querySelectorAll("p br")).toHaveLength(1);
+    expect(place.querySelector("ol")?.start).toBe(3);
+    expect(place.querySelector("li .code")?.textContent).toBe("y");
+    expect(place.querySelector("hr")).not.toBeNull();
   });
 
   it("makes buttons of citations", () => {

@@ -1,3 +1,4 @@
+// @vitest-environment jsdom
 import { expect, it } from "vitest";
 import { cachePricesOf } from "./price_form";
 import { guessProvider, isChatModel } from "./providers";

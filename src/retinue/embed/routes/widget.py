@@ -3,7 +3,7 @@ from retinue.embed import installations, widget
 from retinue.embed.principals import find_active_key
 from retinue.kit.context import Context
 from retinue.kit.errors import NotFound
-from retinue.kit.http.page_scripts import ScriptQuery, serve_script
+from retinue.kit.http.page_scripts import ScriptQuery, scripts_missing, serve_script
 from retinue.kit.http.replies import Reply, WebDocument
 from retinue.kit.http.request import Request
 from retinue.kit.http.routing import PUBLIC, Routes
@@ -29,13 +29,18 @@ async def get_widget_script(
 @routes.get("/preview", requires=PUBLIC, cost="free", is_documented=False)
 async def get_widget_preview(ctx: Context) -> Reply[WebDocument]:  # noqa: ARG001  every handler takes it
     """Return the page in which the console shows a design; it knows no agent and no key."""
+    if widget.script() is None:
+        return scripts_missing()
     return Reply(WebDocument(widget.preview_page(), policy=widget.PREVIEW_POLICY))
 
 
 @routes.get("/preview.js", requires=PUBLIC, cost="free", is_documented=False)
 async def get_widget_preview_script(ctx: Context) -> Reply[WebDocument]:  # noqa: ARG001  every handler takes it
     """Return the script of the preview, which passes messages between the widget and the console."""
-    return Reply(WebDocument(widget.preview_script(), "text/javascript; charset=utf-8"))
+    script = widget.preview_script()
+    if script is None:
+        return scripts_missing()
+    return Reply(WebDocument(script.content, "text/javascript; charset=utf-8"))
 
 
 @routes.get("/{agent_id}", requires=PUBLIC, errors=(NotFound,))
@@ -55,6 +60,8 @@ async def get_widget_page(
         raise NotFound
     origin = installations.origin_of_address(request.header(b"referer"))
     await installations.note(ctx, key.id, agent.id, origin)
+    if widget.script() is None:
+        return scripts_missing()
     policy = widget.page_policy(key.allowed_domains)
     content = widget.page(agent, query.api_key or "")
     return Reply(WebDocument(content, policy=policy), headers=(("Cache-Control", "no-store"),))

@@ -1,10 +1,14 @@
-"""Scripts and the style sheet of our own pages; scripts are joined once and versioned by content."""
+"""Scripts and the style sheet of our own pages.
+
+Scripts that web pages load (the widget, forms) are built with the console and versioned by content.
+"""
 
 import hashlib
 import re
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
+from pathlib import Path
 
 import msgspec
 
@@ -12,6 +16,12 @@ from retinue.kit.http.replies import Reply, WebDocument
 from retinue.kit.http.request import Request
 from retinue.kit.schema.base import Schema
 
+PUBLIC_SCRIPTS = Path(__file__).parents[2] / "console" / "web" / "public"
+"""Where `packaging/console_build.py` leaves the scripts."""
+NOT_BUILT = (
+    "The scripts of the chat widget are not built. In a checkout, run `make console`; "
+    "it needs the network once. A released package carries them: `pip install retinue`."
+)
 _CACHE_ONE_HOUR = "public, max-age=3600"
 _CACHE_IMMUTABLE = "public, max-age=31536000, immutable"
 
@@ -31,6 +41,28 @@ class ScriptQuery(Schema, kw_only=True):
     v: str | None = None
 
 
+def find_script(name: str) -> PageScript | None:
+    """Return the built script of this name, or None if it is not built."""
+    path = PUBLIC_SCRIPTS / name
+    try:
+        return _read_script(path, path.stat().st_mtime_ns)
+    except FileNotFoundError:
+        return None
+
+
+@lru_cache(maxsize=8)
+def _read_script(path: Path, modified_ns: int) -> PageScript:  # noqa: ARG001  part of the key
+    content = path.read_bytes()
+    return PageScript(content, hashlib.sha256(content).hexdigest()[:16])
+
+
+def scripts_missing() -> Reply[WebDocument]:
+    """Return the answer of every address that needs a script which is not built."""
+    document = WebDocument(f"{NOT_BUILT}\n".encode(), "text/plain; charset=utf-8")
+    headers = (("Cache-Control", "no-store"), ("Access-Control-Allow-Origin", "*"))
+    return Reply(document, status=503, headers=headers)
+
+
 def join_script(package: str, folder: str, parts: Sequence[str], style: str) -> PageScript:
     """Join these files in a scope of their own, with the style as the constant `STYLE`."""
     files = resources.files(package).joinpath(folder)
@@ -44,8 +76,13 @@ def join_script(package: str, folder: str, parts: Sequence[str], style: str) -> 
     return PageScript(content, hashlib.sha256(content).hexdigest()[:16])
 
 
-def serve_script(script: PageScript, query: ScriptQuery, request: Request) -> Reply[WebDocument | None]:
+def serve_script(
+    script: PageScript | None, query: ScriptQuery, request: Request
+) -> Reply[WebDocument | None]:
     """Return the script for any origin, or 304 if the client has the current version."""
+    if script is None:
+        missing = scripts_missing()
+        return Reply(missing.body, missing.status, missing.headers)
     headers = (
         ("Cache-Control", _CACHE_IMMUTABLE if query.v == script.version else _CACHE_ONE_HOUR),
         ("ETag", script.tag),

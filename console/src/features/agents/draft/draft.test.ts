@@ -1,3 +1,4 @@
+// @vitest-environment jsdom
 import { expect, it } from "vitest";
 import { without } from "../../../shared/agent/unsaved";
 import { changedFields, type Snapshot } from "./draft";

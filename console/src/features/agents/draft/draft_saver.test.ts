@@ -1,4 +1,3 @@
-// @vitest-environment node
 import { expect, test } from "vitest";
 import { ApiError, offline } from "../../../api/errors";
 import type { Edits, UnsavedDraft } from "../../../shared/agent/unsaved";

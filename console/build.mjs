@@ -1,0 +1,27 @@
+// Build the console, then each script that web pages load: `npm run build`.
+import { fileURLToPath } from "node:url";
+import { build } from "vite";
+
+const WEB = fileURLToPath(new URL("../src/retinue/console/web", import.meta.url));
+/** By the name under which the server publishes them below `/embed`. */
+const PUBLIC_SCRIPTS = {
+  widget: "packages/widget/widget.ts",
+  preview: "packages/widget/preview.ts",
+};
+
+await build({ logLevel: "warn" });
+for (const [name, entry] of Object.entries(PUBLIC_SCRIPTS)) {
+  await build({
+    configFile: false,
+    logLevel: "warn",
+    build: {
+      target: "es2022",
+      // Our styles are written for browsers of today; older ones get them as they are, not rewritten and longer.
+      cssTarget: ["chrome125", "firefox128", "safari17.5"],
+      outDir: `${WEB}/public`,
+      emptyOutDir: false,
+      // A classic script with a scope of its own: a page may load it with any attributes and at any place.
+      lib: { entry, name: "retinue", formats: ["iife"], fileName: () => `${name}.js` },
+    },
+  });
+}
