@@ -180,7 +180,7 @@ async def test_what_the_signed_manifest_does_not_name_is_refused_even_if_unsigne
 async def test_a_manifest_of_ours_that_was_changed_is_refused_even_if_unsigned(plain, target, tmp_path):
     file = tmp_path / "changed.tar"
     file.write_bytes(
-        pack_members(with_manifest(members_of(plain), lambda found: found.update(revision="0001")))
+        pack_members(with_manifest(members_of(plain), lambda found: found.update(version="0.0.1")))
     )
     with pytest.raises(BackupRefused, match="manifest of the backup was changed"):
         await restore(target, file, is_unsigned=True)

@@ -25,17 +25,15 @@ async def test_jobs_of_an_unknown_kind_are_reported_and_given_up_after_a_day(ser
     async def stored() -> list[tuple[str, str, str | None]]:
         async with people.context() as ctx:
             found = [
-                one
-                for kind in ("gone", "mail.send", "send_mail")
-                for one in await ctx.system("test").all(Job, kind=kind)
+                one for kind in ("gone", "mail.send") for one in await ctx.system("test").all(Job, kind=kind)
             ]
         return sorted((job.kind, job.state, job.last_error) for job in found)
 
     async with people.context() as ctx:
-        for kind in ("gone", "mail.send", "send_mail"):
+        for kind in ("gone", "mail.send"):
             job = Job(kind=kind, queue="a queue nobody reads", payload={}, run_at=clock.time(), actor={})
             await ctx.system("test").insert(job)
-    untouched = [("gone", "ready", None), ("mail.send", "ready", None), ("send_mail", "ready", None)]
+    untouched = [("gone", "ready", None), ("mail.send", "ready", None)]
     clock.advance(23 * 3600)
     async with people.context() as ctx:
         with capture_logs() as logs:

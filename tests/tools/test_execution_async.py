@@ -156,14 +156,3 @@ async def test_an_accepted_run_uses_credentials_with_the_role_of_today(
     await service.runner.drain()
     assert (await look_up(admin, tool, id))["error"]["code"] == "credential_access_denied"
     assert remote.seen == []
-
-
-async def test_an_accepted_run_of_the_release_before_is_run(service, admin, people, remote) -> None:
-    tool = await make_tool(admin, remote.url)
-    id = await run_in_background(admin, tool)
-    async with people.context(admin.user.tenant_id) as ctx:
-        (job,) = await ctx.system("test").all(Job, kind="tools.run_accepted")
-        before = {**job.payload, "role": "super_admin"}
-        await ctx.system("test").update(job, kind="run_accepted_execution", payload=before)
-    await service.runner.drain()
-    assert (await look_up(admin, tool, id))["status"] == "completed"
