@@ -7,6 +7,18 @@ const WEB = fileURLToPath(new URL("../src/retinue/console/web", import.meta.url)
 const PUBLIC_SCRIPTS = {
   widget: "packages/widget/widget.ts",
   preview: "packages/widget/preview.ts",
+  form: "packages/form/form.ts",
+};
+const PIXELS_PER_REM = 16;
+
+/** Convert the sizes of our style sheets to pixels: in pages of other sites, the size of a rem is up to the site. */
+const remToPixels = {
+  name: "rem-to-pixels",
+  enforce: "pre",
+  transform: (code, id) =>
+    /\.css(\?|$)/.test(id)
+      ? code.replace(/(\d+(?:\.\d+)?)rem\b/g, (_, size) => `${Number((size * PIXELS_PER_REM).toFixed(4))}px`)
+      : undefined,
 };
 
 await build({ logLevel: "warn" });
@@ -14,6 +26,7 @@ for (const [name, entry] of Object.entries(PUBLIC_SCRIPTS)) {
   await build({
     configFile: false,
     logLevel: "warn",
+    plugins: [remToPixels],
     build: {
       target: "es2022",
       // Our styles are written for browsers of today; older ones get them as they are, not rewritten and longer.

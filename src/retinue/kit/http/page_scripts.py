@@ -4,8 +4,6 @@ Scripts that web pages load (the widget, forms) are built with the console and v
 """
 
 import hashlib
-import re
-from collections.abc import Sequence
 from functools import cache, lru_cache
 from importlib import resources
 from pathlib import Path
@@ -19,7 +17,7 @@ from retinue.kit.schema.base import Schema
 PUBLIC_SCRIPTS = Path(__file__).parents[2] / "console" / "web" / "public"
 """Where `packaging/console_build.py` leaves the scripts."""
 NOT_BUILT = (
-    "The scripts of the chat widget are not built. In a checkout, run `make console`; "
+    "The scripts of the chat widget and of form pages are not built. In a checkout, run `make console`; "
     "it needs the network once. A released package carries them: `pip install retinue`."
 )
 _CACHE_ONE_HOUR = "public, max-age=3600"
@@ -63,19 +61,6 @@ def scripts_missing() -> Reply[WebDocument]:
     return Reply(document, status=503, headers=headers)
 
 
-def join_script(package: str, folder: str, parts: Sequence[str], style: str) -> PageScript:
-    """Join these files in a scope of their own, with the style as the constant `STYLE`."""
-    files = resources.files(package).joinpath(folder)
-    plain = re.sub(r"\s*([{};])\s*|(:) ", r"\1\2", re.sub(r"/\*.*?\*/", "", style, flags=re.DOTALL))
-    sources = [
-        f"const STYLE = {msgspec.json.encode(plain).decode()};",
-        _asset("elements.js").decode(),
-        *(files.joinpath(part).read_text("utf-8") for part in parts),
-    ]
-    content = '(() => {{\n"use strict";\n{}}})();\n'.format("\n".join(sources)).encode()
-    return PageScript(content, hashlib.sha256(content).hexdigest()[:16])
-
-
 def serve_script(
     script: PageScript | None, query: ScriptQuery, request: Request
 ) -> Reply[WebDocument | None]:
@@ -96,9 +81,5 @@ def serve_script(
 
 @cache
 def page_style() -> bytes:
-    """Return the style sheet of our own pages and of widgets in other pages."""
-    return _asset("pages.css")
-
-
-def _asset(name: str) -> bytes:
-    return resources.files("retinue.kit.http").joinpath("assets", name).read_bytes()
+    """Return the style sheet of our own pages; the script of forms brings its own copy along."""
+    return resources.files("retinue.kit.http").joinpath("assets", "pages.css").read_bytes()
