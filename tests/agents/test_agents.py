@@ -5,8 +5,10 @@ from typing import Any
 import pytest
 
 from retinue.access.models import Role
+from retinue.agents.settings import AgentSettings
 from retinue.chat.models import ChatChannel, Conversation
 from retinue.embed.models import EmbedKey
+from retinue.kit.schema.derived import declared_fields
 from tests.factories.agents import agent_body, change_agent, make_agent, read_agent
 
 SUMMARY = {
@@ -19,11 +21,7 @@ SUMMARY = {
     "created_at",
     "updated_at",
 }
-MORE = {
-    "fallback_models", "system_prompt", "max_tokens", "cache_ttl", "timeouts", "output_schema",
-    "reasoning_effort", "tool_search", "max_context_tokens", "compaction_model",
-    "version", "created_by", "published_at",
-}  # fmt: skip
+MORE = {*(field.name for field in declared_fields(AgentSettings)), "version", "created_by", "published_at"}
 
 
 async def test_a_new_agent_has_the_defaults_and_is_a_draft(admin) -> None:

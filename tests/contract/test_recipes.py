@@ -6,9 +6,15 @@ from pathlib import Path
 
 import msgspec
 
-from tests.contract.recipes import ROOT, read_recipes, write_domain
+from tests.contract.recipes import AGENTS, ROOT, apply_diff, read_recipes, write_domain
 
 PAGE = (ROOT / "CONTRIBUTING.md").read_text()
+# The modules of the changed folder win; those that it does not have are the product's.
+_WITH_CHANGED_AGENTS = """
+import runpy, sys, retinue.agents
+retinue.agents.__path__.insert(0, sys.argv[2])
+runpy.run_module("tests.contract.recipes", run_name="__main__")
+"""
 
 
 def run(*command: str) -> subprocess.CompletedProcess[str]:
@@ -22,6 +28,20 @@ def test_the_domain_of_the_recipes_works(tmp_path: Path) -> None:
     ran = run("tests.contract.recipes", str(tmp_path))
     assert ran.returncode == 0, ran.stderr
     assert msgspec.json.decode(ran.stdout) == [201, "Tools", "box_sealed", "box_not_found", True]
+
+
+def test_the_setting_of_the_recipe_reaches_every_shape(tmp_path: Path) -> None:
+    apply_diff(tmp_path, PAGE)
+    ran = subprocess.run(
+        [sys.executable, "-c", _WITH_CHANGED_AGENTS, str(tmp_path), str(tmp_path / AGENTS)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr
+    kept = ["END"]
+    assert msgspec.json.decode(ran.stdout) == [422, kept, kept, kept, kept, kept, []]
 
 
 def test_the_recipes_keep_our_rules(tmp_path: Path) -> None:

@@ -13,9 +13,9 @@ from retinue.agents.schemas import (
     DisplayOrder,
     Id,
     LogSettingsUpdate,
-    Prompt,
     Snapshot,
 )
+from retinue.agents.settings import Prompt
 from retinue.agents.sub_agents import MAX_SUB_AGENTS
 from retinue.agents.web_search import WebSearchUpdate
 from retinue.kit.json_types import JsonObject

@@ -3,7 +3,7 @@ from typing import Annotated
 
 import msgspec
 
-from retinue.adapters.llm import ReasoningEffort
+from retinue.agents.settings import AgentSettings
 from retinue.kit.clock import Instant
 from retinue.kit.db.models import Ref, ServerDefault, TenantRecord, table
 from retinue.kit.json_types import JsonObject
@@ -32,27 +32,6 @@ class WebSearch(msgspec.Struct, frozen=True, kw_only=True):
     blocked_domains: tuple[str, ...] = ()
 
 
-class ToolSearch(StrEnum):
-    """Whether an agent searches its functions: `auto` does beyond a number that a model can oversee."""
-
-    auto = "auto"
-    always = "always"
-    off = "off"
-
-
-class CacheTtl(StrEnum):
-    short = "5m"
-    long = "1h"
-
-
-class AgentTimeouts(msgspec.Struct, frozen=True, kw_only=True):
-    """Seconds that the agent's model and its turns may take; None means what the instance says."""
-
-    first_byte_s: Annotated[int, msgspec.Meta(ge=1, le=3600)] | None = None
-    between_chunks_s: Annotated[int, msgspec.Meta(ge=1, le=3600)] | None = None
-    turn_s: Annotated[int, msgspec.Meta(ge=1, le=3600)] | None = None
-
-
 class LogSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Log settings of an agent: its content, and for how many days it is kept; 0 is forever."""
 
@@ -72,31 +51,14 @@ class LogSettings(msgspec.Struct, frozen=True, kw_only=True):
     ],
     is_configuration=True,
 )
-class Agent(TenantRecord, kw_only=True):
+class Agent(AgentSettings, kw_only=True):
     """A model, a prompt, and the tools, knowledge and sub-agents it may use.
 
     `parent_id` is set for a direct sub-agent, which belongs to its parent and is listed nowhere else.
     `tool_count` and `sub_agent_count` include disabled ones; a turn skips the query for a count of 0. The
-    knowledge base is created with the first document. A `temperature` or `max_tokens` of None is not sent to
-    the model. `cache_ttl` is how long a provider is asked to keep the prompt in its cache. With
-    `output_schema`, replies are JSON objects that match it. A `reasoning_effort` of None is not sent either.
-    Histories beyond `max_context_tokens` are compacted, by `compaction_model` if given (ADR 32).
+    knowledge base is created with the first document.
     """
 
-    name: str
-    description: str = ""
-    primary_model: str
-    fallback_models: list[str]
-    system_prompt: str
-    temperature: float | None = 0.7
-    max_tokens: int | None = 2048
-    cache_ttl: Annotated[CacheTtl, ServerDefault("'5m'")] = CacheTtl.short
-    timeouts: Annotated[AgentTimeouts, ServerDefault("'{}'")] = AgentTimeouts()
-    output_schema: JsonObject | None = None
-    reasoning_effort: ReasoningEffort | None = None
-    tool_search: Annotated[ToolSearch, ServerDefault("'auto'")] = ToolSearch.auto
-    max_context_tokens: int | None = None
-    compaction_model: str | None = None
     status: AgentStatus = AgentStatus.draft
     web_search: WebSearch
     log_settings: LogSettings

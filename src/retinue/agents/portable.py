@@ -50,30 +50,11 @@ async def export_agent(ctx: Context, agent: Agent) -> AgentExport:
 
 async def import_agent(ctx: Context, body: AgentExport) -> AgentImported:
     """Create a draft from a file; what cannot be taken over is named in `warnings`."""
-    given = body.agent
-    agent = await service.create(
-        ctx,
-        AgentCreate(
-            name=given.name,
-            primary_model=given.primary_model,
-            system_prompt=given.system_prompt,
-            description=given.description,
-            fallback_models=given.fallback_models,
-            temperature=given.temperature,
-            max_tokens=given.max_tokens,
-            cache_ttl=given.cache_ttl,
-            timeouts=given.timeouts,
-            output_schema=given.output_schema,
-            reasoning_effort=given.reasoning_effort,
-            tool_search=given.tool_search,
-            max_context_tokens=given.max_context_tokens,
-            compaction_model=given.compaction_model,
-        ),
-    )
+    agent = await service.create(ctx, AgentCreate.of(body.agent, status=None))
     warnings = (
         []
-        if await is_configured(ctx, given.primary_model)
-        else [f"The model {given.primary_model} is not configured here."]
+        if await is_configured(ctx, agent.primary_model)
+        else [f"The model {agent.primary_model} is not configured here."]
     )
     warnings += await _set_web_search(ctx, agent, body.web_search)
     warnings += await _attach_tools(ctx, agent, body.tools)

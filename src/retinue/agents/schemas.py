@@ -1,73 +1,40 @@
 from typing import Annotated, Any, Literal
 
 import msgspec
-from msgspec import UNSET, Meta, UnsetType
+from msgspec import NODEFAULT, UNSET, Meta, UnsetType
 
-from retinue.adapters.llm import ReasoningEffort
-from retinue.agents.models import (
-    AgentStatus,
-    AgentTimeouts,
-    CacheTtl,
-    LogSettings,
-    RelationshipType,
-    ToolSearch,
-)
+from retinue.agents.models import AgentStatus, LogSettings, RelationshipType
+from retinue.agents.settings import AgentSettings, Description, Prompt, Temperature
 from retinue.kit.json_types import JsonObject
 from retinue.kit.lists import ListQuery
-from retinue.kit.schema.base import NOT_BLANK, Name, Schema
+from retinue.kit.schema.base import Name, Schema
+from retinue.kit.schema.derived import (
+    as_declared,
+    fields_of,
+    in_changes,
+    in_records,
+    in_requests,
+    in_responses,
+    in_some_responses,
+)
 from retinue.tools.models import ToolType
 
-ModelId = Annotated[str, Meta(min_length=1, max_length=200, pattern=r"[^\s\x1c-\x1f\x85\ufeff]"), NOT_BLANK]
-FallbackModels = Annotated[list[ModelId], Meta(max_length=5)]
-Description = Annotated[str, Meta(max_length=10_000)]
-Prompt = Annotated[str, Meta(max_length=32_000)]
-Temperature = Annotated[float, Meta(ge=0, le=1)]
-MaxTokens = Annotated[int, Meta(ge=1, le=1_000_000)]
-ContextTokens = Annotated[int, Meta(ge=1_000, le=180_000)]
 DisplayOrder = Annotated[int, Meta(ge=0, le=2**31 - 1)]
 Id = Annotated[str, Meta(min_length=1, max_length=200)]
 
 
+@fields_of(AgentSettings, in_requests, description=None, fallback_models=None)
 class AgentFields(Schema, kw_only=True):
     """Configuration of an agent or a direct sub-agent."""
-
-    name: Name
-    primary_model: ModelId
-    system_prompt: Prompt
-    description: Description | None = None
-    fallback_models: FallbackModels | None = None
-    temperature: Temperature | UnsetType | None = UNSET
-    max_tokens: MaxTokens | UnsetType | None = UNSET
-    cache_ttl: CacheTtl | UnsetType = UNSET
-    timeouts: AgentTimeouts | UnsetType = UNSET
-    output_schema: JsonObject | UnsetType | None = UNSET
-    reasoning_effort: ReasoningEffort | UnsetType | None = UNSET
-    tool_search: ToolSearch | UnsetType = UNSET
-    max_context_tokens: ContextTokens | UnsetType | None = UNSET
-    compaction_model: ModelId | UnsetType | None = UNSET
 
 
 class AgentCreate(AgentFields, kw_only=True):
     status: Literal["draft", "published"] | None = None
 
 
+@fields_of(AgentFields, in_changes)
 class AgentChanges(Schema, kw_only=True):
     """Fields of an agent to change."""
-
-    name: Name | UnsetType = UNSET
-    primary_model: ModelId | UnsetType = UNSET
-    system_prompt: Prompt | UnsetType = UNSET
-    description: Description | UnsetType | None = UNSET
-    fallback_models: FallbackModels | UnsetType | None = UNSET
-    temperature: Temperature | UnsetType | None = UNSET
-    max_tokens: MaxTokens | UnsetType | None = UNSET
-    cache_ttl: CacheTtl | UnsetType = UNSET
-    timeouts: AgentTimeouts | UnsetType = UNSET
-    output_schema: JsonObject | UnsetType | None = UNSET
-    reasoning_effort: ReasoningEffort | UnsetType | None = UNSET
-    tool_search: ToolSearch | UnsetType = UNSET
-    max_context_tokens: ContextTokens | UnsetType | None = UNSET
-    compaction_model: ModelId | UnsetType | None = UNSET
 
 
 class AgentUpdate(AgentChanges, kw_only=True):
@@ -89,17 +56,12 @@ class AgentSummary(Schema, kw_only=True):
     updated_at: str
 
 
-class AgentOut(AgentSummary, kw_only=True):
-    fallback_models: list[str]
-    system_prompt: str
-    max_tokens: int | None
-    cache_ttl: CacheTtl
-    timeouts: AgentTimeouts
-    output_schema: JsonObject | None
-    reasoning_effort: ReasoningEffort | None
-    tool_search: ToolSearch
-    max_context_tokens: int | None
-    compaction_model: str | None
+@fields_of(AgentSettings, in_responses)
+class AgentConfiguration(AgentSummary, kw_only=True):
+    """An agent with its settings."""
+
+
+class AgentOut(AgentConfiguration, kw_only=True):
     version: int
     created_by: str
     published_at: str | None
@@ -178,21 +140,9 @@ class AgentTemplate(Schema, kw_only=True):
     next_steps: list[str]
 
 
+@fields_of(AgentSettings, as_declared, temperature=None, max_tokens=None)
 class ExportedAgent(Schema, kw_only=True):
     name: Name
-    description: Description = ""
-    primary_model: ModelId
-    fallback_models: FallbackModels = []
-    system_prompt: Prompt
-    temperature: Temperature | None = None
-    max_tokens: MaxTokens | None = None
-    cache_ttl: CacheTtl = CacheTtl.short
-    timeouts: AgentTimeouts = AgentTimeouts()
-    output_schema: JsonObject | None = None
-    reasoning_effort: ReasoningEffort | None = None
-    tool_search: ToolSearch = ToolSearch.auto
-    max_context_tokens: ContextTokens | None = None
-    compaction_model: ModelId | None = None
 
 
 class ExportedWebSearch(Schema, kw_only=True):
@@ -231,23 +181,19 @@ class AgentImported(Schema, kw_only=True):
     warnings: list[str]
 
 
+# Every snapshot has the fields without a default; those that were added later need one.
+@fields_of(
+    AgentSettings,
+    in_records,
+    description=NODEFAULT,
+    fallback_models=NODEFAULT,
+    temperature=NODEFAULT,
+    max_tokens=NODEFAULT,
+)
 class DirectAgent(Schema, kw_only=True):
     """Configuration of a direct sub-agent."""
 
     name: str
-    description: str
-    primary_model: str
-    fallback_models: list[str]
-    system_prompt: str
-    temperature: float | None
-    max_tokens: int | None
-    cache_ttl: CacheTtl = CacheTtl.short
-    timeouts: AgentTimeouts = AgentTimeouts()
-    output_schema: JsonObject | None = None
-    reasoning_effort: ReasoningEffort | None = None
-    tool_search: ToolSearch = ToolSearch.auto
-    max_context_tokens: int | None = None
-    compaction_model: str | None = None
 
 
 class ToolSnapshot(Schema, kw_only=True):
@@ -372,6 +318,7 @@ class DirectUpdate(AgentChanges, kw_only=True):
     is_enabled: bool | UnsetType = UNSET
 
 
+@fields_of(AgentSettings, in_some_responses)
 class SubAgentOut(Schema, kw_only=True):
     """The agent's own fields are present for a direct sub-agent, which is shown nowhere else."""
 
@@ -380,16 +327,3 @@ class SubAgentOut(Schema, kw_only=True):
     relationship_type: RelationshipType
     is_enabled: bool
     delegation_prompt: str
-    description: str | UnsetType = UNSET
-    primary_model: str | UnsetType = UNSET
-    fallback_models: list[str] | UnsetType = UNSET
-    system_prompt: str | UnsetType = UNSET
-    temperature: float | UnsetType | None = UNSET
-    max_tokens: int | UnsetType | None = UNSET
-    cache_ttl: CacheTtl | UnsetType = UNSET
-    timeouts: AgentTimeouts | UnsetType = UNSET
-    output_schema: JsonObject | UnsetType | None = UNSET
-    reasoning_effort: ReasoningEffort | UnsetType | None = UNSET
-    tool_search: ToolSearch | UnsetType = UNSET
-    max_context_tokens: int | UnsetType | None = UNSET
-    compaction_model: str | UnsetType | None = UNSET

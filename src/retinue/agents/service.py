@@ -11,12 +11,14 @@ from retinue.agents.events import AgentCreated, AgentDeleted, AgentEvent, AgentP
 from retinue.agents.models import Agent, AgentStatus, AgentVersion, LogSettings, SubAgent, WebSearch
 from retinue.agents.queries import lock_agent_graph
 from retinue.agents.schemas import AgentCreate, AgentUpdate
+from retinue.agents.settings import AgentSettings
 from retinue.agents.snapshots import VERSIONED_FIELDS, build_snapshot
 from retinue.kit.context import Context, references
 from retinue.kit.db.statements import Statement
 from retinue.kit.errors import InvalidTransition
 from retinue.kit.json_types import JsonObject
 from retinue.kit.schema.base import sent_fields
+from retinue.kit.schema.derived import declared_fields
 from retinue.kit.schema.output_schema import compile_output_schema
 from retinue.knowledge import service as knowledge
 
@@ -38,7 +40,9 @@ _ALLOWED_TRANSITIONS: dict[AgentStatus, list[AgentStatus]] = {
     AgentStatus.published: [AgentStatus.draft, AgentStatus.archived],
     AgentStatus.archived: [AgentStatus.draft],
 }
-_DEFAULTS: JsonObject = {"description": ""}
+_EMPTIED_BY_NULL = {
+    field.name: type(field.default) for field in declared_fields(AgentSettings) if field.is_emptied_by_null
+}
 
 
 def with_defaults(wanted: JsonObject) -> JsonObject:
@@ -46,11 +50,11 @@ def with_defaults(wanted: JsonObject) -> JsonObject:
     if wanted.get("output_schema") is not None:
         compile_output_schema(wanted["output_schema"])
     filled = {
-        name: _DEFAULTS[name] if value is None and name in _DEFAULTS else value
+        name: _EMPTIED_BY_NULL[name]() if value is None and name in _EMPTIED_BY_NULL else value
         for name, value in wanted.items()
     }
     if "fallback_models" in filled:
-        filled["fallback_models"] = list(dict.fromkeys(filled["fallback_models"] or ()))
+        filled["fallback_models"] = list(dict.fromkeys(filled["fallback_models"]))
     return filled
 
 

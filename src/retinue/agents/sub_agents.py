@@ -83,7 +83,7 @@ async def create_direct(ctx: Context, agent: Agent, body: DirectCreate) -> Attac
         "display_order": await next_sub_agent_order(ctx, locked),
     }
     created = await add_direct(ctx, locked, id, fields, relation)
-    await _change_count(ctx, locked, 1, f"Created sub-agent {body.name}.")
+    await _change_count(ctx, locked, 1, f"Created sub-agent {created.agent.name}.")
     return created
 
 

@@ -4,7 +4,8 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from retinue.adapters.llm import ReasoningEffort, Transcription
-from retinue.agents.schemas import ModelId, StatsPeriod
+from retinue.agents.schemas import StatsPeriod
+from retinue.agents.settings import ModelId
 from retinue.chat.attachment_schemas import Attachments, MessageAttachmentOut
 from retinue.chat.engine.parts import (
     CalledTool,

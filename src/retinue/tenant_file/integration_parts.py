@@ -1,7 +1,9 @@
 """The shapes of what connects a tenant to other systems, and of its budgets and documents."""
 
 from retinue.kit.json_types import JsonObject
-from retinue.tenant_file.parts import Part
+from retinue.kit.schema.derived import fields_of
+from retinue.tenant_file.parts import Part, plain_values
+from retinue.traces.schemas import TraceExporterCreate
 
 
 class ChannelPart(Part, kw_only=True):
@@ -75,6 +77,7 @@ class BudgetPart(Part, kw_only=True):
     on_unpriced: str | None = None
 
 
+@fields_of(TraceExporterCreate, plain_values)
 class TraceExporterPart(Part, kw_only=True):
     """`headers` are the names of headers; their values are secrets."""
 
@@ -82,10 +85,6 @@ class TraceExporterPart(Part, kw_only=True):
     endpoint: str
     headers: list[str] = []
     own_secrets: bool = False
-    encoding: str = "protobuf"
-    include_content: bool = False
-    sample: float = 1.0
-    enabled: bool = True
 
 
 class AgentDocumentPart(Part, kw_only=True):

@@ -1,12 +1,15 @@
 """The shapes of the objects that a file describes. A field that is left out has its default."""
 
 from collections.abc import Iterator
+from enum import Enum
 from typing import Any
 
 import msgspec
 from msgspec import UNSET
 
+from retinue.agents.settings import AgentSettings
 from retinue.kit.json_types import JsonObject
+from retinue.kit.schema.derived import Fields, fields_of, map_type
 
 
 class Part(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
@@ -90,22 +93,30 @@ class AttachedPart(Part, kw_only=True):
     always_offered: bool = False
 
 
+def plain_values(fields: Fields) -> Fields:
+    """The fields but the name as plain values, which are checked when the file is applied."""
+    return [
+        field.having(map_type(field.type, _plain_type), _plain_default(field.default))
+        for field in fields
+        if field.name != "name"
+    ]
+
+
+def _plain_type(type_: Any) -> Any:
+    if isinstance(type_, type) and issubclass(type_, msgspec.Struct):
+        return JsonObject
+    return str if isinstance(type_, type) and issubclass(type_, Enum) else type_
+
+
+def _plain_default(default: Any) -> Any:
+    if isinstance(default, msgspec.Struct):
+        return {}
+    return default.value if isinstance(default, Enum) else default
+
+
+@fields_of(AgentSettings, plain_values)
 class ModelPart(Part, kw_only=True):
     """The definition of an agent, whether on its own or inside a parent."""
-
-    description: str = ""
-    primary_model: str
-    fallback_models: list[str] = []
-    system_prompt: str
-    temperature: float | None = 0.7
-    max_tokens: int | None = 2048
-    cache_ttl: str = "5m"
-    timeouts: JsonObject = {}
-    output_schema: JsonObject | None = None
-    reasoning_effort: str | None = None
-    tool_search: str = "auto"
-    max_context_tokens: int | None = None
-    compaction_model: str | None = None
 
 
 class SubAgentPart(Part, kw_only=True):

@@ -7,6 +7,7 @@ from msgspec import UNSET, Meta, Raw, UnsetType
 from retinue.kit.json_types import JsonObject
 from retinue.kit.lists import ListQuery, PageQuery
 from retinue.kit.schema.base import Name, Schema
+from retinue.kit.schema.derived import fields_of, in_changes
 from retinue.kit.schema.messages import PatternMessage
 from retinue.tools.categories import Category
 from retinue.tools.mcp_servers.differences import ListingDiff
@@ -47,20 +48,10 @@ class ToolCreate(Schema, kw_only=True):
     approval: ApprovalRule | None = None
 
 
+@fields_of(ToolCreate, in_changes)
 class ToolUpdate(Schema, kw_only=True):
     name: Name | UnsetType = UNSET
     slug: Slug | UnsetType = UNSET
-    description: Description | UnsetType | None = UNSET
-    category: Category | UnsetType = UNSET
-    tool_type: ToolType | UnsetType = UNSET
-    config: JsonObject | UnsetType = UNSET
-    auth_type: AuthType | UnsetType = UNSET
-    auth_config: JsonObject | UnsetType | None = UNSET
-    input_schema: JsonObject | UnsetType | None = UNSET
-    output_schema: JsonObject | UnsetType | None = UNSET
-    is_enabled: bool | UnsetType = UNSET
-    requires_approval: bool | UnsetType = UNSET
-    approval: ApprovalRule | UnsetType | None = UNSET
 
 
 class ToolSummary(Schema, kw_only=True):

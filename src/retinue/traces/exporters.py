@@ -57,15 +57,9 @@ async def create(ctx: Context, body: TraceExporterCreate) -> TraceExporterOut:
     _check_endpoint(ctx, body.endpoint)
     exporter = await ctx.db.insert(
         TraceExporter(
-            name=body.name,
-            endpoint=body.endpoint,
-            encoding=body.encoding,
-            include_content=body.include_content,
-            sample=body.sample,
-            enabled=body.enabled,
+            **{**msgspec.structs.asdict(body), **_header_fields(body.headers)},
             due_at=ctx.now,
             created_by=ctx.principal.id,
-            **_header_fields(body.headers),
         )
     )
     ctx.emit(TraceExporterCreated(exporter_id=exporter.id, endpoint=exporter.endpoint))

@@ -3,39 +3,13 @@ from typing import ClassVar
 
 from retinue.kit.clock import Instant
 from retinue.kit.crypto import Sealed
-from retinue.kit.db.models import Record, TenantRecord, projection, table
+from retinue.kit.db.models import Record, TenantRecord, table
 from retinue.kit.json_types import JsonObject
-from retinue.kit.tracing.models import TracePart
 
 
 class OtlpEncoding(StrEnum):
     protobuf = "protobuf"
     json = "json"
-
-
-@projection(TracePart)
-class TraceSummary(TenantRecord, kw_only=True):
-    """A part without its spans."""
-
-    trace_id: str
-    is_first: bool
-    kind: str
-    name: str
-    status: str
-    error_code: str | None = None
-    error_message: str | None = None
-    started_at: Instant
-    duration_us: int
-    span_count: int
-    agent_id: str | None = None
-    conversation_id: str | None = None
-    workflow_id: str | None = None
-    user_id: str | None = None
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cached_tokens: int = 0
-    cost_usd: float | None = None
-    correlation_id: str
 
 
 _PROGRESS = frozenset(

@@ -9,8 +9,7 @@ from retinue.kit.db.statements import record_statement
 from retinue.kit.json_types import JsonObject
 from retinue.kit.lists import Listing, PageQuery, Slice, query_instant
 from retinue.kit.timelines import Timeline
-from retinue.kit.tracing.models import TracePart
-from retinue.traces.models import TraceSummary
+from retinue.kit.tracing.models import TracePart, TraceSummary
 from retinue.traces.schemas import TraceList
 
 MAX_PARTS = 1_000

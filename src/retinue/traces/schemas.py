@@ -1,17 +1,18 @@
 from typing import Annotated, Literal
 
 import msgspec
-from msgspec import UNSET, Meta, UnsetType
+from msgspec import Meta
 
 from retinue.kit.clock import Instant, instant_from_timestamp
 from retinue.kit.json_types import JsonObject
 from retinue.kit.lists import PageQuery
 from retinue.kit.schema.base import Name, Schema
+from retinue.kit.schema.derived import fields_of, in_changes, in_responses
 from retinue.kit.schema.messages import PatternMessage
-from retinue.kit.tracing.models import TracePart
+from retinue.kit.tracing.models import TraceSummary
 from retinue.kit.tracing.names import SpanKind
 from retinue.kit.tracing.spans import Span, SpanError, SpanLink, SpanStatus
-from retinue.traces.models import OtlpEncoding, TraceSummary
+from retinue.traces.models import OtlpEncoding
 
 When = Annotated[str, Meta(max_length=64, description="A date and time such as 2026-11-15T08:30:00Z")]
 Filter = Annotated[str, Meta(min_length=1, max_length=128)]
@@ -68,7 +69,7 @@ class TraceOut(Schema, kw_only=True):
     correlation_id: str
 
     @classmethod
-    def from_record(cls, part: TraceSummary | TracePart) -> "TraceOut":
+    def from_record(cls, part: TraceSummary) -> "TraceOut":
         error = None
         if part.error_code is not None:
             error = SpanErrorOut(code=part.error_code, message=part.error_message or "")
@@ -164,30 +165,20 @@ class TraceExporterCreate(Schema, kw_only=True):
     enabled: bool = True
 
 
+@fields_of(TraceExporterCreate, in_changes)
 class TraceExporterUpdate(Schema, kw_only=True):
     """Headers belong to the server that they were given for: a new address needs them again."""
-
-    name: Name | UnsetType = UNSET
-    endpoint: Endpoint | UnsetType = UNSET
-    headers: Headers | UnsetType = UNSET
-    encoding: OtlpEncoding | UnsetType = UNSET
-    include_content: bool | UnsetType = UNSET
-    sample: Sample | UnsetType = UNSET
-    enabled: bool | UnsetType = UNSET
 
 
 ExporterStatus = Literal["disabled", "waiting", "healthy", "failing"]
 
 
-class TraceExporterOut(Schema, kw_only=True):
+@fields_of(TraceExporterCreate, in_responses)
+class TraceExporterSettings(Schema, kw_only=True):
     id: str
-    name: str
-    endpoint: str
-    headers: dict[str, str]
-    encoding: OtlpEncoding
-    include_content: bool
-    sample: float
-    enabled: bool
+
+
+class TraceExporterOut(TraceExporterSettings, kw_only=True):
     status: ExporterStatus
     last_sent_at: Instant | None
     last_error: str | None

@@ -1,10 +1,10 @@
 import { words } from "../i18n/words";
+import { isLabelled, settingLabel } from "./labels";
 import { diffLines, type Line } from "./lines";
 import type { Difference } from "./queries";
 import en from "./words.en.json";
 
 const say = words(en, "shared/versions");
-const FIELDS = en as Record<string, string>;
 
 /** What a person reads of one difference: lines of a long text, something new or gone, or before and after. */
 export type VersionChange = { path: string; kind: "tool" | "sub" | "field"; label: string } & (
@@ -17,7 +17,7 @@ type Listed = Record<string, unknown> & { name?: string };
 const isLong = (value: unknown) => typeof value === "string" && (value.length > 60 || value.includes("\n"));
 const isListed = (value: unknown): value is Listed => typeof value === "object" && value !== null;
 
-const fieldWord = (field: string) => (field in FIELDS ? say(field as keyof typeof en) : field.replaceAll("_", " "));
+const fieldWord = (field: string) => (isLabelled(field) ? settingLabel(field) : field.replaceAll("_", " "));
 
 export function valueWord(value: unknown): string {
   if (value === true) return say("on");

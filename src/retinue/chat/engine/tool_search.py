@@ -15,7 +15,7 @@ import msgspec
 import numpy as np
 
 from retinue.adapters.llm import ToolCall, ToolSpec
-from retinue.agents.models import ToolSearch
+from retinue.agents.settings import ToolSearch
 from retinue.chat.engine.function_vectors import key_of, load_vectors, request_vectors
 from retinue.chat.engine.tool_functions import ToolFunction
 from retinue.kit.context import Context

@@ -12,6 +12,7 @@ from retinue.kit.clock import Instant
 from retinue.kit.crypto import Sealed
 from retinue.kit.db.types import Json, column_type, strip_annotated, strip_optional
 from retinue.kit.ids import use_time_ordered_ids
+from retinue.kit.schema.derived import without_constraints
 
 metadata = sa.MetaData(
     naming_convention={
@@ -238,7 +239,7 @@ def _shape(record: type[Record], annotations: dict[str, Any]) -> RecordShape:
                 is_sealed=inner is Sealed,
                 is_enum=is_enum,
                 enum_type=inner if is_enum else None,
-                json_decoder=msgspec.json.Decoder(inner).decode if is_json else None,
+                json_decoder=msgspec.json.Decoder(without_constraints(inner)).decode if is_json else None,
             )
         )
     return RecordShape(

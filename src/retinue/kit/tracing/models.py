@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 
 from retinue.kit.clock import Instant
-from retinue.kit.db.models import TenantRecord, index_present, table
+from retinue.kit.db.models import TenantRecord, index_present, projection, table
 from retinue.kit.tracing.spans import Span
 
 _FILTERED = ("conversation_id", "workflow_id")
@@ -16,29 +16,13 @@ def _partial_indexes(target: sa.Table) -> None:
     index_present("error_code", "tenant_id", "created_at", "error_code")(target)
 
 
-@table(
-    "trace_parts",
-    prefix="trp",
-    time_ordered_ids=True,
-    indexes=[
-        ("tenant_id", "is_first", "created_at"),
-        ("tenant_id", "agent_id", "created_at"),
-        ("tenant_id", "trace_id", "created_at"),
-        ("tenant_id", "correlation_id", "created_at"),
-        # Filters without an index of their own are answered from this one.
-        ("tenant_id", "created_at", "kind", "duration_us", "user_id"),
-    ],
-    extra=_partial_indexes,
-)
-class TracePart(TenantRecord, kw_only=True):
-    """The spans of one unit of work; the other columns are what lists show and filter.
+class TraceSummary(TenantRecord, kw_only=True):
+    """A part without its spans: what lists show and filter.
 
     `is_first` marks the part that began its trace here. `created_at` decides about retention.
     """
 
     trace_id: str
-    root_span_id: str
-    parent_span_id: str | None = None
     is_first: bool
     kind: str
     name: str
@@ -57,7 +41,31 @@ class TracePart(TenantRecord, kw_only=True):
     cached_tokens: int = 0
     cost_usd: float | None = None
     correlation_id: str
+
+
+@table(
+    "trace_parts",
+    prefix="trp",
+    time_ordered_ids=True,
+    indexes=[
+        ("tenant_id", "is_first", "created_at"),
+        ("tenant_id", "agent_id", "created_at"),
+        ("tenant_id", "trace_id", "created_at"),
+        ("tenant_id", "correlation_id", "created_at"),
+        # Filters without an index of their own are answered from this one.
+        ("tenant_id", "created_at", "kind", "duration_us", "user_id"),
+    ],
+    extra=_partial_indexes,
+)
+class TracePart(TraceSummary, kw_only=True):
+    """The spans of one unit of work."""
+
+    root_span_id: str
+    parent_span_id: str | None = None
     spans: list[Span]
+
+
+projection(TracePart)(TraceSummary)
 
 
 @table("trace_export_queue", prefix="trq", time_ordered_ids=True, indexes=[("exporter_id", "id")])

@@ -35,8 +35,10 @@ async def _export(_ctx: Context, names: ReferenceIndex, exporter: TraceExporter)
 
 def _fields(change: PlannedChange) -> JsonObject:
     part = change.part
-    same = ("endpoint", "encoding", "include_content", "sample", "enabled")
-    return {"name": wanted_name(change), **{name: getattr(part, name) for name in same}}
+    fields = {
+        name: getattr(part, name) for name in TraceExporterCreate.__struct_fields__ if name != "headers"
+    }
+    return {**fields, "name": wanted_name(change)}
 
 
 async def _create(ctx: Context, _names: ReferenceIndex, change: PlannedChange) -> TraceExporter:

@@ -4,6 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { words } from "../../../shared/i18n/words";
 import { chatModelsQuery } from "../../../shared/providers/queries";
+import { settingLabel } from "../../../shared/versions/labels";
 import en from "../words.en.json";
 import type { Edits, Snapshot } from "./draft";
 import style from "./draft.module.css";
@@ -30,7 +31,7 @@ export function LimitSection({ draft, isReadOnly, onChange }: Props) {
         {TIMEOUTS.map((name) => (
           <NumberInput
             key={name}
-            label={say(name)}
+            label={settingLabel(name)}
             disabled={isReadOnly}
             placeholder={say("instanceDefault")}
             min={1}
@@ -46,9 +47,9 @@ export function LimitSection({ draft, isReadOnly, onChange }: Props) {
       </div>
       <div className={`${style.config} ${style.choices}`}>
         <div className="stack g4">
-          <span className="r-label">{say("toolSearch")}</span>
+          <span className="r-label">{settingLabel("tool_search")}</span>
           <SegmentedControl
-            aria-label={say("toolSearch")}
+            aria-label={settingLabel("tool_search")}
             disabled={isReadOnly}
             data={[
               { value: "auto", label: say("searchAuto") },
@@ -61,9 +62,9 @@ export function LimitSection({ draft, isReadOnly, onChange }: Props) {
           <p className="t-12 t-3">{say("toolSearchText")}</p>
         </div>
         <div className="stack g4">
-          <span className="r-label">{say("cacheTtl")}</span>
+          <span className="r-label">{settingLabel("cache_ttl")}</span>
           <SegmentedControl
-            aria-label={say("cacheTtl")}
+            aria-label={settingLabel("cache_ttl")}
             disabled={isReadOnly}
             data={[
               { value: "5m", label: say("cacheShort") },
@@ -90,7 +91,7 @@ function Context({ draft, isReadOnly, onChange }: Props) {
   return (
     <>
       <NumberInput
-        label={say("contextTokens")}
+        label={settingLabel("max_context_tokens")}
         disabled={isReadOnly}
         placeholder={say("contextDefault")}
         min={MIN_CONTEXT}
@@ -101,7 +102,7 @@ function Context({ draft, isReadOnly, onChange }: Props) {
         onBlur={keep}
       />
       <Select
-        label={say("compactionModel")}
+        label={settingLabel("compaction_model")}
         disabled={isReadOnly}
         placeholder={say("ownModel")}
         clearable

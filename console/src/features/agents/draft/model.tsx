@@ -7,6 +7,7 @@ import { words } from "../../../shared/i18n/words";
 import { KindIcon } from "../../../shared/marks/kind_icon";
 import { chatModelsQuery } from "../../../shared/providers/queries";
 import { decimal } from "../../../shared/time";
+import { settingLabel } from "../../../shared/versions/labels";
 import en from "../words.en.json";
 import { AddMenu } from "./add_menu";
 import type { Edits, Snapshot } from "./draft";
@@ -50,7 +51,7 @@ export function ModelSection({ draft, isReadOnly, onChange }: Props) {
           onChange={(temperature) => onChange({ temperature })}
         />
         <NumberInput
-          label={say("maxTokens")}
+          label={settingLabel("max_tokens")}
           disabled={isReadOnly}
           placeholder={say("notSent")}
           min={1}
@@ -60,7 +61,7 @@ export function ModelSection({ draft, isReadOnly, onChange }: Props) {
           onChange={(value) => onChange({ max_tokens: typeof value === "number" ? value : null })}
         />
         <Select
-          label={say("effort")}
+          label={settingLabel("reasoning_effort")}
           disabled={isReadOnly}
           placeholder={say("providerDefault")}
           clearable
@@ -135,7 +136,7 @@ function Temperature({ value, isReadOnly, onChange }: TemperatureProps) {
     <div className={style.temperature}>
       <div className="row g4">
         <label className="r-label grow" htmlFor={id}>
-          {say("temperature")}
+          {settingLabel("temperature")}
         </label>
         <output className="t-13 num" htmlFor={id}>
           {value === null ? say("notSent") : decimal(value, 1, 2)}
@@ -171,7 +172,7 @@ function Fallbacks({ models, draft, isReadOnly, onChange }: Props & { models: Li
     <>
       <span className="t-12 t-3">{say("fallbackNote")}</span>
       <Rows
-        label={say("fallbacks")}
+        label={settingLabel("fallback_models")}
         isReadOnly={isReadOnly}
         onMove={(from, to) => onChange({ fallback_models: moved(chosen, from, to) })}
         onRemove={(id) => onChange({ fallback_models: chosen.filter((one) => one !== id) })}

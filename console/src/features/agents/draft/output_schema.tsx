@@ -2,6 +2,7 @@ import ChevronRight from "icon:chevron-right";
 import { Textarea } from "@mantine/core";
 import { useState } from "react";
 import { words } from "../../../shared/i18n/words";
+import { settingLabel } from "../../../shared/versions/labels";
 import en from "../words.en.json";
 import type { Edits, Snapshot } from "./draft";
 import style from "./draft.module.css";
@@ -34,11 +35,11 @@ export function OutputSection({ draft, isReadOnly, onChange, onProblem }: Props)
     <details className={style.limits} open={isOpen}>
       <summary>
         <ChevronRight size={14} />
-        <h2 className="t-sec">{say("outputSchema")}</h2>
+        <h2 className="t-sec">{settingLabel("output_schema")}</h2>
       </summary>
       <Textarea
         classNames={{ input: style.schema }}
-        aria-label={say("outputSchema")}
+        aria-label={settingLabel("output_schema")}
         description={say("outputSchemaHelp")}
         placeholder={'{ "type": "object", "properties": { … }, "required": [ … ] }'}
         disabled={isReadOnly}
