@@ -4,7 +4,7 @@ import TriangleAlert from "icon:triangle-alert";
 import { Kbd, SegmentedControl } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { useEffect, useRef, useState } from "react";
+import { useState } from "react";
 import { useMay } from "../../api/queries";
 import { Bar } from "../../shared/frame/bar";
 import { useKeys } from "../../shared/frame/keys";
@@ -119,12 +119,8 @@ function Count({ show, rows }: { show: Show; rows?: Approval[] }) {
 }
 
 function List({ rows, chosen, onChoose }: { rows: Approval[]; chosen?: string; onChoose: (id: string) => void }) {
-  const list = useRef<HTMLElement>(null);
-  useEffect(() => {
-    if (chosen) list.current?.querySelector('[aria-current="true"]')?.scrollIntoView({ block: "nearest" });
-  }, [chosen]);
   return (
-    <section className={style.list} ref={list} aria-label={say("list")}>
+    <section className={style.list} aria-label={say("list")}>
       <ul>
         {rows.map((one) => (
           <li key={one.id}>
@@ -141,13 +137,22 @@ function List({ rows, chosen, onChoose }: { rows: Approval[]; chosen?: string; o
   );
 }
 
+/** Runs when an entry becomes the chosen one, since it gets this `ref` then. */
+const scrollIntoSight = (entry: HTMLElement | null) => entry?.scrollIntoView({ block: "nearest" });
+
 function Item({ approval, isChosen, onChoose }: { approval: Approval; isChosen: boolean; onChoose: () => void }) {
   const who = useName(approval, approval.requested_by);
   const message = (approval.payload as { message?: unknown } | null)?.message;
   const isPending = approval.status === "pending";
   const isSoon = isPending && Date.parse(approval.expires_at) - Date.now() < SOON_MS;
   return (
-    <button type="button" className={style.item} aria-current={isChosen} onClick={onChoose}>
+    <button
+      type="button"
+      ref={isChosen ? scrollIntoSight : undefined}
+      className={style.item}
+      aria-current={isChosen}
+      onClick={onChoose}
+    >
       <SourceMark approval={approval} size={28} />
       <span className="stack grow g2">
         <span className="t-500 cut">{approval.title ?? approval.id}</span>

@@ -1,5 +1,6 @@
 import { Kbd, SegmentedControl } from "@mantine/core";
-import { type ReactNode, useDeferredValue, useEffect, useRef, useState } from "react";
+import { useDebouncedCallback } from "@mantine/hooks";
+import { type ReactNode, useCallback, useDeferredValue, useRef, useState } from "react";
 import { failureOf } from "../failures/failures";
 import { useRowKeys } from "../frame/keys";
 import { locale } from "../i18n/language";
@@ -26,17 +27,19 @@ function useStep(trace: string, asked: string | undefined, onChoose: (id: string
     setBefore({ trace, asked });
     setStep(asked);
   }
-  const choose = useRef(onChoose);
-  choose.current = onChoose;
-  useEffect(() => {
-    if (!step || step === asked) return;
-    const { pathname } = window.location;
-    // Do not navigate back to a page that was left: the next page may still be loading.
-    const follow = () => window.location.pathname === pathname && choose.current(step);
-    const timer = setTimeout(follow, ADDRESS_WAIT_MS);
-    return () => clearTimeout(timer);
-  }, [step, asked]);
-  return [step, setStep] as const;
+  const follow = useDebouncedCallback((next: string, from: { trace: string; asked?: string; pathname: string }) => {
+    // Another step was asked for meanwhile, or the page was left and the next one is still loading.
+    const isOld = from.trace !== trace || from.asked !== asked || from.pathname !== window.location.pathname;
+    if (!isOld && next !== asked) onChoose(next);
+  }, ADDRESS_WAIT_MS);
+  const choose = useCallback(
+    (next: string) => {
+      setStep(next);
+      follow(next, { trace, asked, pathname: window.location.pathname });
+    },
+    [follow, trace, asked],
+  );
+  return [step, choose] as const;
 }
 
 /** One trace: its sums, its steps in time, and the chosen step. `children` place the steps among other rows. */
