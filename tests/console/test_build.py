@@ -17,7 +17,7 @@ MAX_FIRST_LOAD_FILES = 8
 MAX_SCREEN_BYTES = 60_000
 HOME = "src/features/home/home.tsx"
 HIGHLIGHTING = "src/shared/markdown/highlighted_code.tsx"
-LIBRARIES = {"src/features/agents/draft/editor.tsx": 161_000}
+LIBRARIES = {"src/features/agents/draft/instructions/editor.tsx": 161_000}
 """Modules that are loaded after their screen is drawn, with the maximum size in bytes."""
 LOCK = json.loads((ROOT / "console" / "package-lock.json").read_text())
 

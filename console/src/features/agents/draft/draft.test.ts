@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import { without } from "../../../shared/agent/unsaved";
 import { changedFields, type Snapshot } from "./draft";
-import { estimatedTokens, lineMarks, placeholdersOf } from "./line_marks";
+import { estimatedTokens, lineMarks, placeholdersOf } from "./instructions/line_marks";
 
 it("marks the lines that differ from what is published", () => {
   expect(lineMarks("a\nb\nc", "a\nb\nc")).toEqual({ changed: [], removedBefore: [] });

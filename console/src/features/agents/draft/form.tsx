@@ -8,8 +8,8 @@ import { useNeeds } from "../../../shared/states/access";
 import { RowsLoading } from "../../../shared/states/states";
 import en from "../words.en.json";
 import type { Snapshot } from "./draft";
-import { Instructions } from "./instructions";
-import type { DraftEditing } from "./use_draft";
+import { Instructions } from "./instructions/instructions";
+import type { DraftEditing } from "./saving/use_draft";
 
 const say = words(en, "features/agents");
 /** Fetched beside the screen: the instructions, which come first, do not wait for what the rest is made of. */

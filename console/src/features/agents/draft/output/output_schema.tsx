@@ -1,10 +1,10 @@
 import ChevronRight from "icon:chevron-right";
 import { Textarea } from "@mantine/core";
 import { useState } from "react";
-import { words } from "../../../shared/i18n/words";
-import en from "../words.en.json";
-import type { Edits, Snapshot } from "./draft";
-import style from "./draft.module.css";
+import { words } from "../../../../shared/i18n/words";
+import en from "../../words.en.json";
+import type { Edits, Snapshot } from "../draft";
+import style from "../draft.module.css";
 import { readSchema } from "./schema_text";
 
 const say = words(en, "features/agents");

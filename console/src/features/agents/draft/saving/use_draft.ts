@@ -1,10 +1,10 @@
 import { type QueryClient, QueryObserver, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useRef, useState, useSyncExternalStore } from "react";
-import { isServerGone, subscribeToServer } from "../../../api/connection";
-import { keepUnsaved, noteSave, readUnsaved } from "../../../shared/agent/unsaved";
-import { schedule } from "../../../shared/schedule";
-import { discardDraft, type Snapshot, saveDraft, type TaggedDraft, taggedDraftQuery } from "./draft";
-import { DraftSaver } from "./draft_saver";
+import { isServerGone, subscribeToServer } from "../../../../api/connection";
+import { keepUnsaved, noteSave, readUnsaved } from "../../../../shared/agent/unsaved";
+import { schedule } from "../../../../shared/schedule";
+import { discardDraft, type Snapshot, saveDraft, type TaggedDraft, taggedDraftQuery } from "../draft";
+import { DraftSaver } from "../draft_saver";
 
 /** The draft of an agent with what was typed since. For another agent the caller needs another key. */
 export function useDraft(agentId: string) {

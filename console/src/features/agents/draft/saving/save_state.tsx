@@ -1,13 +1,13 @@
 import TriangleAlert from "icon:triangle-alert";
 import { Button } from "@mantine/core";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
-import { meQuery, useMay } from "../../../api/queries";
-import { words } from "../../../shared/i18n/words";
-import { ago, exact } from "../../../shared/time";
-import { usePersonName, versionsQuery } from "../../../shared/versions/queries";
-import { personQuery } from "../queries";
-import en from "../words.en.json";
-import style from "./draft.module.css";
+import { meQuery, useMay } from "../../../../api/queries";
+import { words } from "../../../../shared/i18n/words";
+import { ago, exact } from "../../../../shared/time";
+import { usePersonName, versionsQuery } from "../../../../shared/versions/queries";
+import { personQuery } from "../../queries";
+import en from "../../words.en.json";
+import style from "../draft.module.css";
 import type { DraftEditing } from "./use_draft";
 
 const say = words(en, "features/agents");
