@@ -12,7 +12,7 @@ import { words } from "../../shared/i18n/words";
 import { Pill } from "../../shared/marks/status";
 import { Empty } from "../../shared/states/empty";
 import { Failure, RowsLoading } from "../../shared/states/states";
-import { ago, exact } from "../../shared/time";
+import { exactTime, timeSince } from "../../shared/time";
 import style from "./approvals.module.css";
 import { Detail } from "./detail";
 import { STATUS_TONES, statusWord, useName } from "./people";
@@ -160,7 +160,7 @@ function Item({ approval, isChosen, onChoose }: { approval: Approval; isChosen: 
         <span className={`t-12 t-3 cut ${style.quiet}`}>{who}</span>
       </span>
       {isPending ? (
-        <span className="fix" title={exact(approval.expires_at)}>
+        <span className="fix" title={exactTime(approval.expires_at)}>
           <Pill tone={isSoon ? "warn" : undefined}>
             <Clock size={12} />
             <TimeLeft until={approval.expires_at} />
@@ -169,7 +169,9 @@ function Item({ approval, isChosen, onChoose }: { approval: Approval; isChosen: 
       ) : (
         <span className="stack g2 fix" style={{ alignItems: "flex-end" }}>
           <Pill tone={STATUS_TONES[approval.status]}>{statusWord(approval.status)}</Pill>
-          <span className={`t-12 t-3 num ${style.quiet}`}>{ago(approval.resolved_at ?? approval.created_at)}</span>
+          <span className={`t-12 t-3 num ${style.quiet}`}>
+            {timeSince(approval.resolved_at ?? approval.created_at)}
+          </span>
         </span>
       )}
     </button>

@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useState } from "react";
 import { urlOf } from "../../api/client";
 import { asApiError } from "../../api/errors";
-import { ask } from "../../shared/chat/chat";
+import { openReply } from "../../shared/chat/chat";
 import { language } from "../../shared/i18n/language";
 import { words } from "../../shared/i18n/words";
 import type { Settings } from "./queries";
@@ -28,7 +28,7 @@ export function Preview({ agent, settings, isPhone }: Props) {
         const control = new AbortController();
         turns.set(turn, control);
         try {
-          for await (const { event, data } of ask(agentId, message, conversation, control.signal)) {
+          for await (const { event, data } of openReply(agentId, message, conversation, control.signal)) {
             const body = data as Record<string, unknown>;
             if (event === "message_start") conversation = String(body.conversation_id ?? conversation);
             if (event === "content_delta") tell({ kind: "piece", turn, text: String(body.delta) });

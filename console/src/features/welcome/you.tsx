@@ -3,7 +3,7 @@ import { Button, TextInput } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { Link, Navigate, useLocation } from "@tanstack/react-router";
 import { type FormEvent, type ReactNode, useRef, useState } from "react";
-import { type FirstPerson, isSetupOpen, setUp, stateOfLink } from "../../api/session";
+import { createFirstPerson, type FirstPerson, isSetupOpen, stateOfLink } from "../../api/session";
 import { emailProblem, passwordProblem, requiredProblem, useFormChecks } from "../../shared/form_checks";
 import { words } from "../../shared/i18n/words";
 import { SecretInput } from "../../shared/secret_input";
@@ -130,7 +130,7 @@ type FormProps = { token: string; linkField?: LinkField; isLinkWrong: boolean; o
 
 function PersonForm({ token, linkField, isLinkWrong, onDone }: FormProps) {
   const [person, setPerson] = useState({ first_name: "", last_name: "", email: "", password: "" });
-  const create = useMutation({ mutationFn: setUp, onSuccess: onDone });
+  const create = useMutation({ mutationFn: createFirstPerson, onSuccess: onDone });
   const { form, rest, problemOf } = useFields(create.error, NAMES);
   const set = (name: Field) => (event: { currentTarget: HTMLInputElement }) =>
     setPerson({ ...person, [name]: event.currentTarget.value });

@@ -28,7 +28,7 @@ export function keepUnsaved(agentId: string, unsaved: UnsavedDraft) {
 }
 
 /** What is still unsaved once `sent` has arrived: fields that changed again meanwhile. */
-export const without = (edits: Edits, sent: Edits): Edits =>
+export const withoutSent = (edits: Edits, sent: Edits): Edits =>
   Object.fromEntries(Object.entries(edits).filter(([field, value]) => sent[field as keyof Edits] !== value));
 
 const LOOK_MS = 1000;

@@ -3,7 +3,7 @@ import { ActionIcon } from "@mantine/core";
 import { useSyncExternalStore } from "react";
 import { general } from "../i18n/general";
 import style from "./toast.module.css";
-import { dismiss, dismissLater, holdToast, shownToasts, subscribeToToasts, type Toast } from "./toasts";
+import { dismissLater, dismissToast, holdToast, shownToasts, subscribeToToasts, type Toast } from "./toasts";
 
 function Item({ of: one }: { of: Toast }) {
   const hold = () => holdToast(one);
@@ -13,7 +13,7 @@ function Item({ of: one }: { of: Toast }) {
     <div className={style.toast} onMouseEnter={hold} onMouseLeave={release} onFocus={hold} onBlur={release}>
       <span className="grow">{one.text}</span>
       {one.action}
-      <ActionIcon size={24} className={style.close} aria-label={general("close")} onClick={() => dismiss(one)}>
+      <ActionIcon size={24} className={style.close} aria-label={general("close")} onClick={() => dismissToast(one)}>
         <X size={14} />
       </ActionIcon>
     </div>

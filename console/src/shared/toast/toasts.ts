@@ -11,7 +11,7 @@ let shown: readonly Toast[] = [];
 const listeners = new Set<() => void>();
 const timers = new Map<number, ReturnType<typeof setTimeout>>();
 
-function set(next: readonly Toast[]) {
+function setShown(next: readonly Toast[]) {
   shown = next;
   for (const listener of listeners) listener();
 }
@@ -20,7 +20,7 @@ function set(next: readonly Toast[]) {
 export function toast(text: string, action?: ReactNode) {
   lastId += 1;
   const added = { id: lastId, text, action };
-  set([...shown, added]);
+  setShown([...shown, added]);
   dismissLater(added);
 }
 
@@ -35,13 +35,13 @@ export function dismissLater(one: Toast) {
   holdToast(one);
   timers.set(
     one.id,
-    setTimeout(() => dismiss(one), one.action ? SHOWN_WITH_ACTION_MS : SHOWN_MS),
+    setTimeout(() => dismissToast(one), one.action ? SHOWN_WITH_ACTION_MS : SHOWN_MS),
   );
 }
 
-export function dismiss(gone: Toast) {
+export function dismissToast(gone: Toast) {
   holdToast(gone);
-  set(shown.filter((one) => one !== gone));
+  setShown(shown.filter((one) => one !== gone));
 }
 
 export const shownToasts = () => shown;

@@ -9,8 +9,8 @@ import { CopyableId } from "../marks/copyable_id";
 import { JsonView } from "../marks/json_view";
 import { KindIcon } from "../marks/kind_icon";
 import { Pill } from "../marks/status";
-import { duration, exact, money } from "../time";
-import { amount, firstWordMs, layOut, type Row, type Span, sumsOf, type Trace } from "./layout";
+import { duration, exactTime, money } from "../time";
+import { amount, firstWordMs, layOutRows, type Row, type Span, sumsOf, type Trace } from "./layout";
 import style from "./trace.module.css";
 import { Waterfall } from "./waterfall";
 import en from "./words.en.json";
@@ -118,7 +118,7 @@ function Sums({ trace }: { trace: Trace }) {
 }
 
 function Chosen({ span, trace, content }: { span: Span; trace: Trace; content: Content }) {
-  const [row] = layOut([span]).rows;
+  const [row] = layOutRows([span]).rows;
   if (!row) return null;
   return (
     <aside className={style.span} aria-label={say("chosen")}>
@@ -191,7 +191,7 @@ function SpanFigures({ span, row, correlationId }: SpanFiguresProps) {
   return (
     <dl className="kv num">
       <dt>{say("took")}</dt>
-      <dd title={exact(span.started_at)}>
+      <dd title={exactTime(span.started_at)}>
         {duration(span.duration_ms)}
         {first !== undefined && <span className="t-3">, {say("firstAfter", { time: duration(first) })}</span>}
       </dd>

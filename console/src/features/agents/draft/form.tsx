@@ -17,7 +17,7 @@ const Sections = lazy(() => import("./sections"));
 type Props = { agentId: string; editing: DraftEditing; live?: Snapshot; version?: number };
 
 /** The same object until something besides the instructions changes: a key typed there concerns no other section. */
-function useRest(draft?: Snapshot): Snapshot | undefined {
+function useAllButInstructions(draft?: Snapshot): Snapshot | undefined {
   const kept = useRef(draft);
   const names = Object.keys({ ...kept.current, ...draft }) as (keyof Snapshot)[];
   if (names.some((name) => name !== "system_prompt" && kept.current?.[name] !== draft?.[name])) kept.current = draft;
@@ -30,7 +30,7 @@ export function DraftForm({ agentId, editing, live, version }: Props) {
   const needs = useNeeds("agents:write");
   const { data: agent } = useQuery(agentQuery(agentId));
   const { snapshot: draft, saver } = editing;
-  const rest = useRest(draft);
+  const rest = useAllButInstructions(draft);
   if (!draft || !rest || !agent) return null;
   const isReadOnly = !may("agents:write");
   return (

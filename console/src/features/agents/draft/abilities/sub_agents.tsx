@@ -5,7 +5,7 @@ import { lazy, Suspense, useState } from "react";
 import { words } from "../../../../shared/i18n/words";
 import { AgentMark } from "../../../../shared/marks/agent_mark";
 import { Pill } from "../../../../shared/marks/status";
-import { useFound } from "../../found";
+import { useSearchedList } from "../../found";
 import { agentChoicesQuery } from "../../queries";
 import en from "../../words.en.json";
 import { AddMenu } from "../add_menu";
@@ -110,7 +110,7 @@ type AttachProps = {
 
 function AttachMenu({ agentId, subs, onAttach }: AttachProps) {
   const [isOpen, setOpen] = useState(false);
-  const { shown, setSearch } = useFound(agentChoicesQuery, isOpen);
+  const { shown, setSearch } = useSearchedList(agentChoicesQuery, isOpen);
   const choosable = shown?.filter(
     ({ id, status }) => id !== agentId && status !== "archived" && !subs.some((sub) => sub.id === id),
   );

@@ -6,7 +6,7 @@ import { Guide } from "../../../../shared/guides";
 import { words } from "../../../../shared/i18n/words";
 import { KindIcon } from "../../../../shared/marks/kind_icon";
 import { Pill } from "../../../../shared/marks/status";
-import { useFound } from "../../found";
+import { useSearchedList } from "../../found";
 import { toolsQuery } from "../../queries";
 import en from "../../words.en.json";
 import { AddMenu } from "../add_menu";
@@ -28,7 +28,7 @@ export function ToolSection({ draft, isReadOnly, onChange }: Props) {
   const [isOpen, setOpen] = useState(false);
   const canList = may("tools:read");
   const tools = byOrder(draft.tools);
-  const { all, shown, setSearch } = useFound(toolsQuery, canList && (isOpen || tools.length > 0));
+  const { all, shown, setSearch } = useSearchedList(toolsQuery, canList && (isOpen || tools.length > 0));
   const known = new Map([...(all ?? []), ...(shown ?? [])].map((tool) => [tool.id, tool]));
   const isSearched = mayBeSearched(draft);
   const set = (next: ToolOfDraft[]) => onChange({ tools: numbered(next) });

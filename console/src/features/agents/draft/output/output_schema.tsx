@@ -15,14 +15,14 @@ type Props = {
   /** Hears why the text is not saved, and that it is again. */
   onProblem: (problem?: string) => void;
 };
-const shown = (schema: Snapshot["output_schema"]) => (schema ? JSON.stringify(schema, null, 2) : "");
+const schemaText = (schema: Snapshot["output_schema"]) => (schema ? JSON.stringify(schema, null, 2) : "");
 
 /** The JSON Schema of replies as text. Text that is not one yet stays here and is not saved. */
 export function OutputSection({ draft, isReadOnly, onChange, onProblem }: Props) {
   const [typed, setTyped] = useState<string>();
   // Only at first: it must not close while somebody empties it.
   const [isOpen] = useState(Boolean(draft.output_schema));
-  const text = typed ?? shown(draft.output_schema);
+  const text = typed ?? schemaText(draft.output_schema);
   const { problem } = readSchema(text);
   const change = (next: string) => {
     setTyped(next);

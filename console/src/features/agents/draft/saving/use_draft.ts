@@ -42,9 +42,9 @@ function newDraftSaver(agentId: string, client: QueryClient): DraftSaver {
 function watchDraft(client: QueryClient, agentId: string, onDraft: (draft: TaggedDraft) => void) {
   // The component asks for the draft; this only listens.
   const observer = new QueryObserver(client, { ...taggedDraftQuery(agentId), enabled: false });
-  const tell = ({ data }: { data?: TaggedDraft }) => data && onDraft(data);
-  tell(observer.getCurrentResult());
-  return observer.subscribe(tell);
+  const replaceServed = ({ data }: { data?: TaggedDraft }) => data && onDraft(data);
+  replaceServed(observer.getCurrentResult());
+  return observer.subscribe(replaceServed);
 }
 
 function watchConnection(onBack: () => void) {
