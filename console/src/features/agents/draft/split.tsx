@@ -3,7 +3,7 @@ import { useMediaQuery } from "@mantine/hooks";
 import { type KeyboardEvent, type PointerEvent, type ReactNode, useRef, useState } from "react";
 import { words } from "../../../shared/i18n/words";
 import en from "../words.en.json";
-import style from "./draft.module.css";
+import style from "./split.module.css";
 
 const say = words(en, "features/agents");
 const KEY = "retinue.panes.agent";

@@ -7,7 +7,7 @@ import { exactTime, timeSince } from "../../../../shared/time";
 import { usePersonName, versionsQuery } from "../../../../shared/versions/queries";
 import { personQuery } from "../../queries";
 import en from "../../words.en.json";
-import style from "../draft.module.css";
+import style from "./save_state.module.css";
 import type { DraftEditing } from "./use_draft";
 
 const say = words(en, "features/agents");
