@@ -1,4 +1,4 @@
-import type { SourceFacts } from "./sources";
+import { isEffect, type SourceFacts } from "./sources";
 
 const isTest = (source: SourceFacts) => source.path.includes(".test.");
 
@@ -55,10 +55,12 @@ export function importCircles(sources: SourceFacts[]): string[] {
   return circles.sort();
 }
 
+/** Effects under any name: layout effects, and hooks that are nothing but an effect, count too. */
 export function effectsPerThousandLines(sources: SourceFacts[]): number {
   const code = sources.filter((source) => !isTest(source) && /\.tsx?$/.test(source.path));
-  const effectCount = code.reduce((sum, source) => sum + source.effectCount, 0);
-  return (1000 * effectCount) / code.reduce((sum, source) => sum + source.lineCount, 0);
+  const wrappers = new Set(code.flatMap((source) => source.effectWrappers));
+  const effects = code.flatMap(({ hookCalls }) => hookCalls.filter((hook) => isEffect(hook) || wrappers.has(hook)));
+  return (1000 * effects.length) / code.reduce((sum, source) => sum + source.lineCount, 0);
 }
 
 /** Phrases that make a riddle of a sentence, by the guide on language in CONTRIBUTING.md. */

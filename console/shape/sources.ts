@@ -11,7 +11,10 @@ export type SourceFacts = {
   /** Files of the project that it imports, for types too; not what it fetches later by `import()`. */
   imports: string[];
   exports: string[];
-  effectCount: number;
+  /** The hooks that it calls, as often as it does. */
+  hookCalls: string[];
+  /** Hooks of its own that are one effect under another name. */
+  effectWrappers: string[];
   comments: string[];
 };
 
@@ -68,19 +71,67 @@ export function readSource(
     functions: file ? functionsIn(file) : [],
     imports: file ? importsOf(file, known, entries) : [],
     exports: file ? exportsOf(file) : [],
-    effectCount: text.match(/\buseEffect\(/g)?.length ?? 0,
+    hookCalls: file ? hookCallsIn(file) : [],
+    effectWrappers: file ? effectWrappersIn(file) : [],
     comments: file ? commentsIn(file) : styleComments(text),
   };
 }
+
+const HOOK = /^use[A-Z]/;
+/** Effects by React's names, and by those of Mantine's hooks that run a given function as one. */
+const EFFECT = /^use(\w*Effect|DidUpdate)$/;
+export const isEffect = (hook: string) => EFFECT.test(hook);
+
+/** The hook that a node calls: `useEffect` of `useEffect(…)` and of `React.useEffect(…)`. */
+function hookOf(node: ts.Node): string | undefined {
+  if (!ts.isCallExpression(node)) return;
+  const { expression } = node;
+  const name = ts.isPropertyAccessExpression(expression) ? expression.name : expression;
+  return ts.isIdentifier(name) && HOOK.test(name.text) ? name.text : undefined;
+}
+
+function hookCallsIn(file: ts.SourceFile): string[] {
+  const found: string[] = [];
+  const visit = (node: ts.Node) => {
+    const hook = hookOf(node);
+    if (hook) found.push(hook);
+    ts.forEachChild(node, visit);
+  };
+  visit(file);
+  return found;
+}
+
+function effectWrappersIn(file: ts.SourceFile): string[] {
+  const found: string[] = [];
+  const visit = (node: ts.Node) => {
+    if (ts.isFunctionLike(node) && "body" in node && node.body) {
+      const name = nameOfFunction(node)?.getText() ?? "";
+      if (HOOK.test(name) && isOneEffect(node.body)) found.push(name);
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(file);
+  return found;
+}
+
+/** Whether the body of a function is an effect, and nothing else. */
+function isOneEffect(body: ts.Node): boolean {
+  const [only, ...more] = ts.isBlock(body) ? body.statements : [body];
+  if (!only || more.length) return false;
+  const value = ts.isExpressionStatement(only) || ts.isReturnStatement(only) ? only.expression : only;
+  return isEffect((value && hookOf(value)) ?? "");
+}
+
+const nameOfFunction = (node: ts.SignatureDeclaration) =>
+  node.name ?? (ts.isVariableDeclaration(node.parent) ? node.parent.name : undefined);
 
 function functionsIn(file: ts.SourceFile): SourceFacts["functions"] {
   const found: SourceFacts["functions"] = [];
   const lineOf = (position: number) => file.getLineAndCharacterOfPosition(position).line;
   const visit = (node: ts.Node) => {
     if (ts.isFunctionLike(node) && "body" in node && node.body) {
-      const holder = node.name ?? (ts.isVariableDeclaration(node.parent) ? node.parent.name : undefined);
       const lineCount = lineOf(node.end) - lineOf(node.getStart()) + 1;
-      found.push({ name: holder?.getText() ?? "a function without a name", lineCount });
+      found.push({ name: nameOfFunction(node)?.getText() ?? "a function without a name", lineCount });
     }
     ts.forEachChild(node, visit);
   };

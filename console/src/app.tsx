@@ -1,6 +1,6 @@
 import { QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
-import { useEffect, useSyncExternalStore } from "react";
+import { useSyncExternalStore } from "react";
 import { newQueryClient } from "./api/queries";
 import { sessionState, subscribeToSession } from "./api/session";
 import { newRouter } from "./routes";
@@ -14,14 +14,22 @@ declare module "@tanstack/react-router" {
   }
 }
 
+let known = sessionState();
+
+/** Forget what was read when the session ends; after a sign-in over the page, ask again for what was refused. */
+function followSession() {
+  const [before, now] = [known, sessionState()];
+  known = now;
+  // A new token is no new session, and before the first one nothing was read.
+  if (before === now || before === "unknown") return;
+  if (now === "signed-out") client.clear();
+  if (now === "signed-in") void client.invalidateQueries();
+  void router.invalidate();
+}
+subscribeToSession(followSession);
+
 export function App() {
   const state = useSyncExternalStore(subscribeToSession, sessionState);
-  useEffect(() => {
-    if (state === "signed-out") client.clear();
-    // After a sign-in over the page, what was refused is asked for again.
-    if (state === "signed-in") void client.invalidateQueries();
-    void router.invalidate();
-  }, [state]);
   return (
     <QueryClientProvider client={client}>
       {state !== "unknown" && <RouterProvider router={router} />}

@@ -16,7 +16,8 @@ MAX_FIRST_LOAD_FILES = 8
 """With fonts and data, a first load has 20 requests at most: tests/browser counts them."""
 MAX_SCREEN_BYTES = 60_000
 HOME = "src/features/home/home.tsx"
-LIBRARIES = {"src/features/agents/draft/editor.tsx": 161_000}
+HIGHLIGHTING = "src/shared/markdown/highlighted_code.tsx"
+LIBRARIES = {"src/features/agents/draft/instructions/editor.tsx": 161_000}
 """Modules that are loaded after their screen is drawn, with the maximum size in bytes."""
 LOCK = json.loads((ROOT / "console" / "package-lock.json").read_text())
 
@@ -55,6 +56,12 @@ def test_the_first_load_and_each_screen_stay_within_their_budgets(manifest: dict
         if chunk.get("isDynamicEntry"):
             limit = LIBRARIES.get(name, MAX_SCREEN_BYTES)
             assert compressed_size(loaded_files(manifest, name) - first) <= limit, name
+
+
+def test_code_is_coloured_by_a_chunk_of_the_console_alone(manifest: dict) -> None:
+    assert manifest[HIGHLIGHTING]["isDynamicEntry"]
+    assert not [name for name, chunk in manifest.items() if HIGHLIGHTING in chunk.get("imports", [])]
+    assert "hljs" not in (files.WEB / "public" / "widget.js").read_text()
 
 
 def test_fonts_and_package_stay_small(manifest: dict) -> None:

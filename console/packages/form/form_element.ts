@@ -1,7 +1,9 @@
 import { addStyle, make } from "@retinue/elements";
 import { formWords } from "@retinue/words/form";
 import pageStyle from "../../../src/retinue/kit/http/assets/pages.css?inline";
+import conversationStyle from "./conversation_style.css?inline";
 import { ConversationView } from "./conversation_view";
+import fieldStyle from "./field_style.css?inline";
 import { findReadableText, formatColour, parseColour } from "./form_colours";
 import { FormError, messageFor } from "./form_error";
 import { FormServer } from "./form_server";
@@ -29,7 +31,7 @@ export class RetinueForm extends HTMLElement {
     if (this.shadowRoot) return;
     const settings = this.readSettings();
     const root = this.attachShadow({ mode: "open" });
-    addStyle(root, pageStyle + style);
+    addStyle(root, pageStyle + style + fieldStyle + conversationStyle);
     root.append(settings.card);
     void this.load(settings);
   }

@@ -26,7 +26,7 @@ export class FormError extends Error {
   }
 }
 
-export const unreachableError = () => new FormError(formWords.unreachable);
+export const unreachableFormError = () => new FormError(formWords.unreachable);
 
 /** Whether a server that does not respond, or that fails, may still accept the same request later. */
 export const isOutage = (error: unknown) => !(error instanceof FormError) || !error.status || error.status >= 500;

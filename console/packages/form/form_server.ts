@@ -1,5 +1,5 @@
 import { parseJson, randomId } from "@retinue/elements";
-import { type ErrorEnvelope, errorOfResponse, isOutage, unreachableError } from "./form_error";
+import { type ErrorEnvelope, errorOfResponse, isOutage, unreachableFormError } from "./form_error";
 import type {
   Answers,
   FieldOption,
@@ -43,7 +43,7 @@ export class FormServer {
     try {
       response = await fetch(this.url + path, request);
     } catch {
-      throw unreachableError();
+      throw unreachableFormError();
     }
     const result: unknown = await response.json().catch(() => null);
     if (response.ok) return result as Result;
@@ -118,7 +118,7 @@ export class FormServer {
         if (request.status < 300 && result) resolve(result.data);
         else reject(errorOfResponse(request.status, request.getResponseHeader("Retry-After"), result));
       });
-      request.addEventListener("error", () => reject(unreachableError()));
+      request.addEventListener("error", () => reject(unreachableFormError()));
       request.addEventListener("abort", () => reject(new DOMException("cancelled", "AbortError")));
       signal.addEventListener("abort", () => request.abort());
       request.open("POST", `${this.url}/upload`);

@@ -1,8 +1,10 @@
 import { addStyle } from "@retinue/elements";
 import type { ChatService, Design } from "./chat_types";
 import { ChatWidget } from "./chat_widget";
+import composerStyle from "./composer_style.css?inline";
 import { PublicConversation } from "./conversation";
 import { type Look, loadDesign, lookOf, userOf } from "./look";
+import messageStyle from "./message_style.css?inline";
 import style from "./style.css?inline";
 
 const LOOK = ["title", "greeting", "placeholder", "accent", "on-accent", "scheme", "position", "suggestions"];
@@ -28,7 +30,7 @@ export class RetinueChat extends HTMLElement {
       user: userOf(this),
     });
     const shadow = this.attachShadow({ mode: "open" });
-    addStyle(shadow, style);
+    addStyle(shadow, style + messageStyle + composerStyle);
     this.widget = new ChatWidget(this, shadow, this.conversation, () => this.showLook());
     void this.start(this.widget, this.conversation);
   }

@@ -1,11 +1,11 @@
-const meta = (name: string) => document.querySelector<HTMLMetaElement>(`meta[name="${name}"]`)?.content ?? "";
+const metaContent = (name: string) => document.querySelector<HTMLMetaElement>(`meta[name="${name}"]`)?.content ?? "";
 
 /** The path under which a proxy publishes the server; empty in development, where Vite leaves the placeholder. */
-export const basePath = meta("retinue-base").startsWith("__") ? "" : meta("retinue-base");
-export const serverVersion = meta("retinue-version").startsWith("__") ? "dev" : meta("retinue-version");
+export const basePath = metaContent("retinue-base").startsWith("__") ? "" : metaContent("retinue-base");
+export const serverVersion = metaContent("retinue-version").startsWith("__") ? "dev" : metaContent("retinue-version");
 
 /** The address of a guide that this server publishes, such as `embedding.md#the-widget`. */
-export const guide = (page: string) => `${basePath}/docs/guides/${page}`;
+export const guidePath = (page: string) => `${basePath}/docs/guides/${page}`;
 
 /** Refuse what the server would not understand: a mistake of ours is an error, not a field that is dropped. */
 export const STRICT = ["Prefer", "handling=strict"] as const;

@@ -1,10 +1,10 @@
 import createClient, { type Middleware } from "openapi-fetch";
 import { basePath, STRICT } from "./base";
-import { lost } from "./connection";
+import { noteLostRequest } from "./connection";
 import { ApiError, errorOf, isOwnLimit } from "./errors";
 import { noteWrite } from "./repeats";
 import type { paths } from "./schema";
-import { accessToken, refresh } from "./session";
+import { accessToken, refreshToken } from "./session";
 import { actingTenant } from "./tenant";
 
 export type Rate = { limit: number; remaining: number; resetAt: number };
@@ -22,7 +22,7 @@ let pause: RequestPause = { endsAt: 0, windowSeconds: 60 };
 export const currentPause = () => pause;
 
 /** What an answer says about the organization's requests; a refusal by another limit has numbers of its own. */
-export function noteRate(response: Response) {
+export function noteRateLimit(response: Response) {
   const isRefused = response.status === 429;
   if (isRefused && !isOwnLimit(response)) return;
   if (isRefused) {
@@ -42,20 +42,20 @@ const GATEWAY_CODES = ["http_502", "http_503", "http_504"];
 const newCorrelationId = () => `con_${crypto.getRandomValues(new Uint32Array(3)).join("").slice(0, 24)}`;
 
 /** `fetch` with the session: the token from memory, one refresh after a 401, errors as `ApiError`. */
-export function call(input: Request): Promise<Response> {
-  const answer = answerTo(input);
+export function fetchAsUser(input: Request): Promise<Response> {
+  const answer = sendWithRefresh(input);
   return input.method === "GET" ? answer : noteWrite(answer);
 }
 
-async function answerTo(input: Request): Promise<Response> {
+async function sendWithRefresh(input: Request): Promise<Response> {
   const spare = input.clone();
-  const first = await send(input);
-  if (first.status !== 401) return settle(first);
-  if (!(await refresh())) throw await errorOf(first);
-  return settle(await send(spare));
+  const first = await sendRequest(input);
+  if (first.status !== 401) return requireOk(first);
+  if (!(await refreshToken())) throw await errorOf(first);
+  return requireOk(await sendRequest(spare));
 }
 
-async function send(request: Request): Promise<Response> {
+async function sendRequest(request: Request): Promise<Response> {
   const token = await accessToken();
   if (token) request.headers.set("Authorization", `Bearer ${token}`);
   const tenant = actingTenant();
@@ -66,26 +66,26 @@ async function send(request: Request): Promise<Response> {
     return await fetch(request);
   } catch (error) {
     if (request.signal.aborted) throw error;
-    throw lost();
+    throw noteLostRequest();
   }
 }
 
-async function settle(response: Response): Promise<Response> {
-  noteRate(response);
+async function requireOk(response: Response): Promise<Response> {
+  noteRateLimit(response);
   if (response.ok) return response;
   const error = await errorOf(response);
   // A gateway answers for a server that is gone, and not in our words.
-  throw GATEWAY_CODES.includes(error.code) ? lost() : error;
+  throw GATEWAY_CODES.includes(error.code) ? noteLostRequest() : error;
 }
 
 const empty: Middleware = {
   onResponse: ({ response }) => (response.status === 204 ? new Response("null", { status: 200 }) : undefined),
 };
 
-export const api = createClient<paths>({ baseUrl: `${location.origin}${basePath}`, fetch: call });
+export const api = createClient<paths>({ baseUrl: `${location.origin}${basePath}`, fetch: fetchAsUser });
 api.use(empty);
 
-/** The data of an answer; `call` has thrown already if there is none. */
+/** The data of an answer; `fetchAsUser` has thrown already if there is none. */
 export async function data<T>(answer: Promise<{ data?: T }>): Promise<T> {
   const { data: found } = await answer;
   if (found === undefined) throw new ApiError(0, "unexpected", "The answer was empty.");

@@ -17,7 +17,7 @@ afterEach(() => {
 });
 
 test("one request without an answer is no outage", async () => {
-  const { isServerGone, suspect, whenBack } = await import("./connection");
+  const { isServerGone, checkServer: suspect, waitUntilBack: whenBack } = await import("./connection");
   answers.push(ok);
   suspect();
   await whenBack(new AbortController().signal);
@@ -25,7 +25,12 @@ test("one request without an answer is no outage", async () => {
 });
 
 test("a server that is gone is asked until it is back", async () => {
-  const { isServerGone, subscribeToServer, suspect, whenBack } = await import("./connection");
+  const {
+    isServerGone,
+    subscribeToServer,
+    checkServer: suspect,
+    waitUntilBack: whenBack,
+  } = await import("./connection");
   const heard: boolean[] = [];
   subscribeToServer(() => heard.push(isServerGone()));
   answers.push(refused, () => Promise.resolve(new Response("", { status: 503 })), ok);
@@ -39,7 +44,7 @@ test("a server that is gone is asked until it is back", async () => {
 });
 
 test("whoever gives up waits no longer", async () => {
-  const { suspect, whenBack } = await import("./connection");
+  const { checkServer: suspect, waitUntilBack: whenBack } = await import("./connection");
   answers.push(refused, refused, refused, refused);
   suspect();
   const control = new AbortController();

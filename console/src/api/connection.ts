@@ -1,5 +1,5 @@
 import { basePath } from "./base";
-import { offline } from "./errors";
+import { unreachableError } from "./errors";
 
 const FIRST_MS = 1000;
 const MAX_PAUSE_MS = 10_000;
@@ -21,7 +21,7 @@ export function subscribeToServer(listener: () => void) {
   return () => void listeners.delete(listener);
 }
 
-function enter(gone: boolean) {
+function setGone(gone: boolean) {
   if (isGone === gone) return;
   isGone = gone;
   for (const listener of listeners) listener();
@@ -42,7 +42,7 @@ async function isAnswering(): Promise<boolean> {
 }
 
 /** Wait, unless the network comes back or the tab is looked at again. */
-const rest = (ms: number) =>
+const waitForWake = (ms: number) =>
   new Promise<void>((done) => {
     const timer = setTimeout(done, ms);
     wake = () => {
@@ -51,35 +51,35 @@ const rest = (ms: number) =>
     };
   });
 
-async function check() {
+async function waitForServer() {
   if (Date.now() - backAt > SETTLED_MS) failures = 0;
   while (!(await isAnswering())) {
-    enter(true);
+    setGone(true);
     failures += 1;
-    await rest(pauseAfter(failures));
+    await waitForWake(pauseAfter(failures));
   }
   backAt = Date.now();
-  enter(false);
+  setGone(false);
 }
 
 /** A request got no answer: find out whether the server is gone, and if so ask until it is back. */
-export function suspect() {
-  checking ??= check().finally(() => {
+export function checkServer() {
+  checking ??= waitForServer().finally(() => {
     checking = undefined;
   });
 }
 
 /** Resolves when the server answers: at once if nobody doubts it. */
-export async function whenBack(signal: AbortSignal): Promise<void> {
+export async function waitUntilBack(signal: AbortSignal): Promise<void> {
   if (!checking || signal.aborted) return;
   const aborted = new Promise<void>((done) => signal.addEventListener("abort", () => done(), { once: true }));
   await Promise.race([checking, aborted]);
 }
 
 /** What a request without an answer fails with. */
-export function lost() {
-  suspect();
-  return offline();
+export function noteLostRequest() {
+  checkServer();
+  return unreachableError();
 }
 
 if (typeof window !== "undefined") {

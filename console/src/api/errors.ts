@@ -23,7 +23,8 @@ export class ApiError extends Error {
 /** Whether an answer is the refusal of a request by the limit of the organization's plan. */
 export const isOwnLimit = (response: Response) => response.headers.get("X-RateLimit-Scope") === "tenant";
 
-export const offline = () => new ApiError(0, "server_gone", sentenceOf("server_gone", "The server does not answer."));
+export const unreachableError = () =>
+  new ApiError(0, "server_gone", sentenceOf("server_gone", "The server does not answer."));
 
 /** What is wrong with which field: `{ base_url: "must begin with https://" }` → "Base url must begin with https://". */
 function sentences(details: Record<string, unknown> = {}): string {

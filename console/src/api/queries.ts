@@ -3,7 +3,7 @@ import { api, data } from "./client";
 import { ApiError } from "./errors";
 
 /** Only what may be gone in a moment is tried again, and after a 429 only once its window is over. */
-const retry = (count: number, error: Error) =>
+const isWorthRetrying = (count: number, error: Error) =>
   error instanceof ApiError &&
   (error.status === 429 ? isShort(error) : error.status === 0 || error.status >= 502) &&
   count < 2;
@@ -14,7 +14,7 @@ const retryDelay = (count: number, error: Error) =>
 
 export const newQueryClient = () =>
   new QueryClient({
-    defaultOptions: { queries: { staleTime: 30_000, retry, retryDelay, refetchOnWindowFocus: false } },
+    defaultOptions: { queries: { staleTime: 30_000, retry: isWorthRetrying, retryDelay, refetchOnWindowFocus: false } },
   });
 
 /** Ask once more for what failed, where a screen shows it. */

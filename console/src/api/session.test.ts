@@ -35,7 +35,7 @@ describe("the session", () => {
     localStorage.setItem("retinue.signed-in", "1");
     const fetched = vi.spyOn(globalThis, "fetch").mockImplementation(async () => granted("one"));
     const session = await fresh();
-    await Promise.all([session.refresh(), session.refresh(), session.refresh()]);
+    await Promise.all([session.refreshToken(), session.refreshToken(), session.refreshToken()]);
     expect(fetched).toHaveBeenCalledTimes(1);
   });
 
@@ -54,7 +54,7 @@ describe("the session", () => {
     vi.spyOn(globalThis, "fetch").mockImplementation(async () => answers.shift() ?? answer(401, { error: {} }));
     const session = await fresh();
     await session.signIn("a@b.example", "x", false);
-    expect(await session.refresh()).toBe(false);
+    expect(await session.refreshToken()).toBe(false);
     expect(session.sessionState()).toBe("expired");
   });
 });

@@ -1,5 +1,5 @@
 import { basePath, STRICT } from "./base";
-import { lost } from "./connection";
+import { noteLostRequest } from "./connection";
 import { ApiError, errorOf } from "./errors";
 import { noteWrite } from "./repeats";
 import { forgetTenant } from "./tenant";
@@ -21,14 +21,14 @@ const channel = typeof BroadcastChannel === "undefined" ? undefined : new Broadc
 channel?.addEventListener("message", ({ data }: MessageEvent<Notice>) => {
   if (data.kind === "grant") {
     grant = data.grant;
-    if (state !== "signed-in") enter("signed-in");
+    if (state !== "signed-in") enterState("signed-in");
   } else if (state !== "signed-out") {
     grant = undefined;
-    enter("signed-out");
+    enterState("signed-out");
   }
 });
 
-function enter(next: SessionState) {
+function enterState(next: SessionState) {
   state = next;
   for (const listener of listeners) listener();
 }
@@ -39,16 +39,16 @@ export function subscribeToSession(listener: () => void) {
   return () => void listeners.delete(listener);
 }
 
-function accept(body: { access_token: string; expires_in: number }) {
+function acceptGrant(body: { access_token: string; expires_in: number }) {
   grant = { token: body.access_token, expiresAt: Date.now() + body.expires_in * 1000 };
   localStorage.setItem(HINT, "1");
   channel?.postMessage({ kind: "grant", grant } satisfies Notice);
-  enter("signed-in");
+  enterState("signed-in");
 }
 
-const post = (path: string, body: object): Promise<Response> => noteWrite(send(path, body));
+const postCounted = (path: string, body: object): Promise<Response> => noteWrite(postJson(path, body));
 
-async function send(path: string, body: object): Promise<Response> {
+async function postJson(path: string, body: object): Promise<Response> {
   const headers: Record<string, string> = { "Content-Type": "application/json", [STRICT[0]]: STRICT[1] };
   if (grant) headers.Authorization = `Bearer ${grant.token}`;
   try {
@@ -59,17 +59,17 @@ async function send(path: string, body: object): Promise<Response> {
       credentials: "same-origin",
     });
   } catch {
-    throw lost();
+    throw noteLostRequest();
   }
 }
 
 /** Sign in; the result is a token for the second step if the account has one. */
 export async function signIn(email: string, password: string, remember: boolean): Promise<string | undefined> {
-  const response = await post("/auth/login", { email, password, session: "cookie", remember });
+  const response = await postCounted("/auth/login", { email, password, session: "cookie", remember });
   if (!response.ok) throw await errorOf(response);
   const body = await response.json();
   if (body.mfa_required) return body.mfa_token as string;
-  accept(body);
+  acceptGrant(body);
 }
 
 export type FirstPerson = { token: string; first_name: string; last_name: string; email: string; password: string };
@@ -90,36 +90,36 @@ export type LinkState = "works" | "wrong" | "used";
 
 /** Whether the link of the set-up or of a password reset works; what cannot be asked now is left to its form. */
 export async function stateOfLink(purpose: "setup" | "reset_password", token: string): Promise<LinkState> {
-  const response = await post("/auth/link", { purpose, token });
+  const response = await postCounted("/auth/link", { purpose, token });
   if (response.status === 409) return "used";
   return response.status === 422 ? "wrong" : "works";
 }
 
 /** Make the first administrator with the link that the server printed; they are signed in at once. */
-export async function setUp(person: FirstPerson): Promise<void> {
-  const response = await post("/auth/setup", { ...person, session: "cookie", remember: true });
+export async function createFirstPerson(person: FirstPerson): Promise<void> {
+  const response = await postCounted("/auth/setup", { ...person, session: "cookie", remember: true });
   if (!response.ok) throw await errorOf(response);
-  accept(await response.json());
+  acceptGrant(await response.json());
 }
 
 export async function verifyCode(mfaToken: string, code: string, remember: boolean): Promise<void> {
-  const response = await post("/auth/mfa/verify", { mfa_token: mfaToken, code, session: "cookie", remember });
+  const response = await postCounted("/auth/mfa/verify", { mfa_token: mfaToken, code, session: "cookie", remember });
   if (!response.ok) throw await errorOf(response);
-  accept(await response.json());
+  acceptGrant(await response.json());
 }
 
 const withLock = (work: () => Promise<boolean>): Promise<boolean> =>
   navigator.locks ? navigator.locks.request("retinue-refresh", work).then((done) => done) : work();
 
 /** One refresh at a time over all tabs. A tab that waited takes what the other one got. */
-async function exchange(): Promise<boolean> {
+async function exchangeCookie(): Promise<boolean> {
   const before = grant?.token;
   return withLock(async () => {
     if (grant && grant.token !== before && grant.expiresAt > Date.now()) return true;
     for (const isLast of [false, true]) {
-      const response = await post("/auth/refresh", { session: "cookie" });
+      const response = await postCounted("/auth/refresh", { session: "cookie" });
       if (response.ok) {
-        accept(await response.json());
+        acceptGrant(await response.json());
         return true;
       }
       if (response.status !== 401 && response.status !== 422) throw await errorOf(response);
@@ -132,10 +132,10 @@ async function exchange(): Promise<boolean> {
 }
 
 /** Get a new access token; returns whether there is a session. */
-export function refresh(): Promise<boolean> {
-  pending ??= exchange()
+export function refreshToken(): Promise<boolean> {
+  pending ??= exchangeCookie()
     .then((isOpen) => {
-      if (!isOpen) lose();
+      if (!isOpen) loseSession();
       return isOpen;
     })
     .finally(() => {
@@ -144,29 +144,29 @@ export function refresh(): Promise<boolean> {
   return pending;
 }
 
-function lose() {
+function loseSession() {
   grant = undefined;
   const wasOpen = state === "signed-in";
   localStorage.removeItem(HINT);
-  enter(wasOpen ? "expired" : "signed-out");
+  enterState(wasOpen ? "expired" : "signed-out");
 }
 
 /** Find out at the start whether there is a session. Without one on this browser nothing is asked. */
 export async function resumeSession(): Promise<void> {
-  if (!localStorage.getItem(HINT)) return enter("signed-out");
-  await refresh();
+  if (!localStorage.getItem(HINT)) return enterState("signed-out");
+  await refreshToken();
 }
 
 /** The access token, renewed if it is about to end; undefined without a session. */
 export async function accessToken(): Promise<string | undefined> {
-  if (grant && grant.expiresAt - EARLY_MS < Date.now()) await refresh();
+  if (grant && grant.expiresAt - EARLY_MS < Date.now()) await refreshToken();
   return grant?.token;
 }
 
 export async function signOut(): Promise<void> {
   try {
     await accessToken();
-    const response = await post("/auth/logout", {});
+    const response = await postCounted("/auth/logout", {});
     if (!response.ok && response.status !== 401) throw await errorOf(response);
   } catch (error) {
     if (error instanceof ApiError && error.status !== 0) throw error;
@@ -175,9 +175,9 @@ export async function signOut(): Promise<void> {
   localStorage.removeItem(HINT);
   forgetTenant();
   channel?.postMessage({ kind: "signed-out" } satisfies Notice);
-  enter("signed-out");
+  enterState("signed-out");
 }
 
-export function giveUp() {
-  enter("signed-out");
+export function leaveExpiredSession() {
+  enterState("signed-out");
 }

@@ -1,6 +1,6 @@
 import { readEventStream } from "@retinue/events";
-import { call, urlOf } from "./client";
-import { lost } from "./connection";
+import { fetchAsUser, urlOf } from "./client";
+import { noteLostRequest } from "./connection";
 
 export type ServerEvent = { event: string; data: unknown; id: string };
 
@@ -20,11 +20,11 @@ function parsedOf(text: string): unknown {
 /** Ask for a stream and yield its events; a connection that breaks is a server that does not answer. */
 export async function* openStream(path: string, init: RequestInit): AsyncGenerator<ServerEvent> {
   const headers = { Accept: "text/event-stream", "Content-Type": "application/json", ...init.headers };
-  const response = await call(new Request(urlOf(path), { ...init, headers }));
+  const response = await fetchAsUser(new Request(urlOf(path), { ...init, headers }));
   if (!response.body) return;
   try {
     yield* readEvents(response.body);
   } catch (error) {
-    throw init.signal?.aborted ? error : lost();
+    throw init.signal?.aborted ? error : noteLostRequest();
   }
 }

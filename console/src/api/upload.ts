@@ -1,6 +1,6 @@
 import { STRICT } from "./base";
 import { urlOf } from "./client";
-import { lost } from "./connection";
+import { noteLostRequest } from "./connection";
 import { type ApiError, errorOf } from "./errors";
 import { accessToken } from "./session";
 
@@ -30,7 +30,7 @@ export async function upload<T>(
     if (token) request.setRequestHeader("Authorization", `Bearer ${token}`);
     request.setRequestHeader(...STRICT);
     request.upload.onprogress = (event) => event.lengthComputable && onProgress(event.loaded / event.total);
-    request.onerror = () => reject(lost());
+    request.onerror = () => reject(noteLostRequest());
     request.onabort = () => reject(new DOMException("stopped", "AbortError"));
     request.onload = () => {
       if (request.status < 300) resolve(JSON.parse(request.responseText) as T);

@@ -4,11 +4,11 @@ import { language, locale } from "./i18n/language";
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
-const places = (digits: number) => ({ minimumFractionDigits: digits, maximumFractionDigits: digits });
-const seconds = new Intl.NumberFormat(language, places(2));
+const fractionDigits = (digits: number) => ({ minimumFractionDigits: digits, maximumFractionDigits: digits });
+const seconds = new Intl.NumberFormat(language, fractionDigits(2));
 const dollars = { style: "currency", currency: "USD" } as const;
-const cents = new Intl.NumberFormat(language, { ...dollars, ...places(2) });
-const fractions = new Intl.NumberFormat(language, { ...dollars, ...places(4) });
+const cents = new Intl.NumberFormat(language, { ...dollars, ...fractionDigits(2) });
+const fractions = new Intl.NumberFormat(language, { ...dollars, ...fractionDigits(4) });
 
 // Formats are made once: making one costs more than a row of a list that uses it.
 const weekday = new Intl.DateTimeFormat(locale, { weekday: "short" });
@@ -16,7 +16,7 @@ const dayOfYear = new Intl.DateTimeFormat(locale, { day: "numeric", month: "shor
 const monthOfYear = new Intl.DateTimeFormat(locale, { year: "numeric", month: "short" });
 
 /** A time in as few words as it needs: "22 min", "5 h", "Fri", "12 Nov". */
-export function ago(at: string, now = Date.now()): string {
+export function timeSince(at: string, now = Date.now()): string {
   const past = now - Date.parse(at);
   if (past < MINUTE) return general("now");
   if (past < HOUR) return `${Math.floor(past / MINUTE)} min`;
@@ -28,7 +28,7 @@ export function ago(at: string, now = Date.now()): string {
 const CLOCK: Intl.DateTimeFormatOptions = { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" };
 
 /** A moment that somebody waits for, as a day and a time: "18 Nov, 09:30". */
-export const clock = (at: string) => new Date(at).toLocaleString(locale, CLOCK);
+export const timeOfDay = (at: string) => new Date(at).toLocaleString(locale, CLOCK);
 
 const hourOfDay = new Intl.DateTimeFormat(locale, { hour: "2-digit", minute: "2-digit" });
 
@@ -39,15 +39,15 @@ export const dayAndTime = (at: string) => ({
 });
 
 /** A day with its year: "18 Nov 2026". */
-export const day = (at: string) => new Date(at).toLocaleDateString(locale, { dateStyle: "medium" });
+export const dayOf = (at: string) => new Date(at).toLocaleDateString(locale, { dateStyle: "medium" });
 
 const UTC_MOMENT = /\b(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d)(?::\d\d(?:\.\d+)?)?(?: UTC|Z)(?![\w-])/g;
 
 /** A sentence of the server, which names moments in UTC, with the times of this place. */
 export const withLocalTimes = (text: string) =>
-  text.replace(UTC_MOMENT, (_, date: string, time: string) => clock(`${date}T${time}Z`));
+  text.replace(UTC_MOMENT, (_, date: string, time: string) => timeOfDay(`${date}T${time}Z`));
 
-export const exact = (at: string) => new Date(at).toLocaleString(locale);
+export const exactTime = (at: string) => new Date(at).toLocaleString(locale);
 
 /** A length of time: "<1 ms", "48 ms", "1.24 s", "3 min 20 s", "5 h 2 min". */
 export function duration(ms: number): string {
@@ -63,7 +63,7 @@ export const decimal = (value: number, least: number, most = least) =>
   value.toLocaleString(locale, { minimumFractionDigits: least, maximumFractionDigits: most });
 
 /** The time that is left until a moment: "40 s", "38 min", "5 h", "2 d"; "over" once it has passed. */
-export function left(at: string, now = Date.now()): string {
+export function timeLeft(at: string, now = Date.now()): string {
   const rest = Date.parse(at) - now;
   if (rest <= 0) return general("over");
   if (rest < MINUTE) return `${Math.ceil(rest / 1000)} s`;

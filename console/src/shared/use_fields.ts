@@ -13,7 +13,8 @@ export function sentenceUnder(text: string): string {
 const FIELD_OF_CODE: Record<string, string> = { email_taken: "email" };
 
 /** Whether a path of the server is this field, one of its entries, or the field in an object around it. */
-const fits = (path: string, name: string) => path === name || path.startsWith(`${name}.`) || path.endsWith(`.${name}`);
+const isPathOf = (path: string, name: string) =>
+  path === name || path.startsWith(`${name}.`) || path.endsWith(`.${name}`);
 
 /** The problem of each of these fields, and what is left to say of the others. */
 export function fieldProblems(error: ApiError | undefined, names: readonly string[]) {
@@ -25,7 +26,7 @@ export function fieldProblems(error: ApiError | undefined, names: readonly strin
     (pair): pair is [string, string] => typeof pair[1] === "string",
   );
   for (const [path, text] of wrong) {
-    const name = names.find((one) => fits(path, one));
+    const name = names.find((one) => isPathOf(path, one));
     if (!name) continue;
     // `allowed_ips.2` is the third entry of the field.
     const place = /^\d+/.exec(path.slice(name.length + 1))?.[0];
@@ -34,7 +35,7 @@ export function fieldProblems(error: ApiError | undefined, names: readonly strin
       place && path.startsWith(name) ? general("entry", { number: Number(place) + 1, problem: said }) : said;
     problems[name] = [problems[name], whole].filter(Boolean).join(" ");
   }
-  const isAllMarked = wrong.length > 0 && wrong.every(([path]) => names.some((one) => fits(path, one)));
+  const isAllMarked = wrong.length > 0 && wrong.every(([path]) => names.some((one) => isPathOf(path, one)));
   return { problems, rest: isAllMarked ? "" : error.message };
 }
 

@@ -5,6 +5,7 @@ from playwright.async_api import expect
 
 from tests.browser.console.build_page import say, speak_slowly, talker
 from tests.browser.console.steps import AGENTS, open_page
+from tests.browser.forms import violations
 
 
 @pytest.mark.slow
@@ -56,3 +57,66 @@ async def test_a_stream_of_a_hundred_words_a_second_stays_smooth(site, page):
         # A task of 50 ms or more is one that a person feels; the machine itself may cause a few.
         slow = await page.evaluate("window.slow")
         assert sum(slow) < 1500, slow
+
+
+CODE = """Run this:
+
+```python
+# Refunds of today
+def refund(order: str, sum=12.5) -> dict:
+    return {"order": order, "sum": sum, "late": None}
+```
+
+```json
+{"order": "A-17", "sum": 12.5, "isLate": false}
+```
+
+```sh
+curl -s "$HOST/refunds" | jq '.data[0]' # first
+```
+
+```html
+<a class="link" href="/refunds">All</a>
+```
+
+```diff
+-old
++new
+```
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+async def test_code_is_coloured_when_there_is_some_and_copied_by_keyboard(site, page, scheme):
+    await page.emulate_media(color_scheme=scheme)
+    await page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    chunks = []
+    page.on("request", lambda request: "highlighted_code" in request.url and chunks.append(request.url))
+    async with talker(site) as (agent_id, _, provider):
+        await open_page(site, page, f"/agents/{agent_id}")
+        log = page.get_by_role("log")
+        provider.says("Without a language:\n\n```\nplain\n```")
+        await say(page, "Hello")
+        await log.get_by_text("plain", exact=True).wait_for()
+        assert not chunks
+        provider.says(CODE)
+        await say(page, "How?")
+        block = log.get_by_role("region", name="Code").filter(has_text="def refund")
+        await block.locator("span", has_text="return").wait_for()
+        assert any(".js" in url for url in chunks)
+        colours = await block.locator("span").evaluate_all(
+            "all => [...new Set(all.map(one => getComputedStyle(one).color))].length"
+        )
+        assert colours >= 4
+        assert await violations(page) == []
+        await block.focus()
+        await page.keyboard.press("Tab")
+        button = page.locator(":focus")
+        await expect(button).to_have_text("Copy")
+        await expect(button).to_have_css("opacity", "1")
+        await page.keyboard.press("Enter")
+        await expect(button).to_have_text("Copied")
+        await expect(log.get_by_role("status").filter(has_text="Copied")).to_have_count(1)
+        copied = await page.evaluate("navigator.clipboard.readText()")
+        assert copied.startswith("# Refunds of today\ndef refund(")

@@ -8,13 +8,13 @@ import { useKeys } from "../../shared/frame/keys";
 import { words } from "../../shared/i18n/words";
 import { Pill } from "../../shared/marks/status";
 import { Failure, RowsLoading } from "../../shared/states/states";
-import { DraftActions } from "./draft/actions";
 import { changedFields, liveQuery } from "./draft/draft";
-import style from "./draft/draft.module.css";
 import { DraftForm } from "./draft/form";
-import { SaveTrouble } from "./draft/save_state";
+import { DraftActions } from "./draft/saving/actions";
+import { SaveTrouble } from "./draft/saving/save_state";
+import style from "./draft/saving/save_state.module.css";
+import { type DraftEditing, useDraft } from "./draft/saving/use_draft";
 import { Split } from "./draft/split";
-import { type DraftEditing, useDraft } from "./draft/use_draft";
 import en from "./words.en.json";
 
 const say = words(en, "features/agents");

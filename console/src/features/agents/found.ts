@@ -6,7 +6,7 @@ const SEARCH_WAIT_MS = 250;
 type Page = { data: unknown[]; pagination: { total: number } };
 
 /** The first page of a list, and what a search finds in the rest of it, if there is a rest. */
-export function useFound<Found extends Page, Key extends QueryKey>(
+export function useSearchedList<Found extends Page, Key extends QueryKey>(
   query: (search: string) => UseQueryOptions<Found, Error, Found, Key>,
   enabled: boolean,
 ) {

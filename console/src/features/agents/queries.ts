@@ -67,10 +67,12 @@ export function useAgentChange<Input, Output>(change: (input: Input) => Promise<
   const client = useQueryClient();
   return useMutation({ mutationFn: change, onSuccess: () => client.invalidateQueries({ queryKey: ["agents"] }) });
 }
-const path = (id: string) => ({ params: { path: { agent_id: id } } });
-export const deleteAgent = async (id: string) => void (await api.DELETE("/api/v1/agents/{agent_id}", path(id)));
-export const archiveAgent = async (id: string) => void (await api.POST("/api/v1/agents/{agent_id}/archive", path(id)));
-export const restoreAgent = async (id: string) => void (await api.POST("/api/v1/agents/{agent_id}/restore", path(id)));
+const agentParams = (id: string) => ({ params: { path: { agent_id: id } } });
+export const deleteAgent = async (id: string) => void (await api.DELETE("/api/v1/agents/{agent_id}", agentParams(id)));
+export const archiveAgent = async (id: string) =>
+  void (await api.POST("/api/v1/agents/{agent_id}/archive", agentParams(id)));
+export const restoreAgent = async (id: string) =>
+  void (await api.POST("/api/v1/agents/{agent_id}/restore", agentParams(id)));
 
 export const templatesQuery = queryOptions({
   queryKey: ["agents", "templates"],
@@ -80,7 +82,7 @@ export const templatesQuery = queryOptions({
 export type Template = components["schemas"]["AgentTemplate"];
 type AgentFile = components["schemas"]["AgentExport"];
 
-export const exportAgent = (id: string) => data(api.GET("/api/v1/agents/{agent_id}/export", path(id)));
+export const exportAgent = (id: string) => data(api.GET("/api/v1/agents/{agent_id}/export", agentParams(id)));
 export const importAgent = (file: AgentFile) => data(api.POST("/api/v1/agents/import", { body: file }));
 
 /** Export and import: tools, web search and models come along, secrets do not exist in between. */

@@ -8,7 +8,7 @@ import { AgentMark } from "../../shared/marks/agent_mark";
 import { RowCheckbox } from "../../shared/marks/row_checkbox";
 import { Sparkline } from "../../shared/marks/sparkline";
 import { Status } from "../../shared/marks/status";
-import { ago, duration, exact, money } from "../../shared/time";
+import { duration, exactTime, money, timeSince } from "../../shared/time";
 import { AgentMenu } from "./agent_menu";
 import style from "./agents.module.css";
 import type { Agent } from "./queries";
@@ -125,8 +125,8 @@ const Cells = memo(function Cells({ agent, onDelete }: Pick<RowProps, "agent" | 
         {rated ? (stats?.likes ?? 0).toLocaleString(locale) : "–"}
         {rated > 0 && <span className="t-3"> / {rated.toLocaleString(locale)}</span>}
       </td>
-      <td className="wide t-2 num" title={exact(agent.updated_at)}>
-        {ago(agent.updated_at)}
+      <td className="wide t-2 num" title={exactTime(agent.updated_at)}>
+        {timeSince(agent.updated_at)}
       </td>
       <td>
         <AgentMenu agent={agent} onDelete={() => onDelete(agent)} />

@@ -4,7 +4,7 @@ import TriangleAlert from "icon:triangle-alert";
 import { Kbd, SegmentedControl } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { useEffect, useRef, useState } from "react";
+import { useState } from "react";
 import { useMay } from "../../api/queries";
 import { Bar } from "../../shared/frame/bar";
 import { useKeys } from "../../shared/frame/keys";
@@ -12,7 +12,7 @@ import { words } from "../../shared/i18n/words";
 import { Pill } from "../../shared/marks/status";
 import { Empty } from "../../shared/states/empty";
 import { Failure, RowsLoading } from "../../shared/states/states";
-import { ago, exact } from "../../shared/time";
+import { exactTime, timeSince } from "../../shared/time";
 import style from "./approvals.module.css";
 import { Detail } from "./detail";
 import { STATUS_TONES, statusWord, useName } from "./people";
@@ -119,12 +119,8 @@ function Count({ show, rows }: { show: Show; rows?: Approval[] }) {
 }
 
 function List({ rows, chosen, onChoose }: { rows: Approval[]; chosen?: string; onChoose: (id: string) => void }) {
-  const list = useRef<HTMLElement>(null);
-  useEffect(() => {
-    if (chosen) list.current?.querySelector('[aria-current="true"]')?.scrollIntoView({ block: "nearest" });
-  }, [chosen]);
   return (
-    <section className={style.list} ref={list} aria-label={say("list")}>
+    <section className={style.list} aria-label={say("list")}>
       <ul>
         {rows.map((one) => (
           <li key={one.id}>
@@ -141,13 +137,22 @@ function List({ rows, chosen, onChoose }: { rows: Approval[]; chosen?: string; o
   );
 }
 
+/** Runs when an entry becomes the chosen one, since it gets this `ref` then. */
+const scrollIntoSight = (entry: HTMLElement | null) => entry?.scrollIntoView({ block: "nearest" });
+
 function Item({ approval, isChosen, onChoose }: { approval: Approval; isChosen: boolean; onChoose: () => void }) {
   const who = useName(approval, approval.requested_by);
   const message = (approval.payload as { message?: unknown } | null)?.message;
   const isPending = approval.status === "pending";
   const isSoon = isPending && Date.parse(approval.expires_at) - Date.now() < SOON_MS;
   return (
-    <button type="button" className={style.item} aria-current={isChosen} onClick={onChoose}>
+    <button
+      type="button"
+      ref={isChosen ? scrollIntoSight : undefined}
+      className={style.item}
+      aria-current={isChosen}
+      onClick={onChoose}
+    >
       <SourceMark approval={approval} size={28} />
       <span className="stack grow g2">
         <span className="t-500 cut">{approval.title ?? approval.id}</span>
@@ -155,7 +160,7 @@ function Item({ approval, isChosen, onChoose }: { approval: Approval; isChosen: 
         <span className={`t-12 t-3 cut ${style.quiet}`}>{who}</span>
       </span>
       {isPending ? (
-        <span className="fix" title={exact(approval.expires_at)}>
+        <span className="fix" title={exactTime(approval.expires_at)}>
           <Pill tone={isSoon ? "warn" : undefined}>
             <Clock size={12} />
             <TimeLeft until={approval.expires_at} />
@@ -164,7 +169,9 @@ function Item({ approval, isChosen, onChoose }: { approval: Approval; isChosen: 
       ) : (
         <span className="stack g2 fix" style={{ alignItems: "flex-end" }}>
           <Pill tone={STATUS_TONES[approval.status]}>{statusWord(approval.status)}</Pill>
-          <span className={`t-12 t-3 num ${style.quiet}`}>{ago(approval.resolved_at ?? approval.created_at)}</span>
+          <span className={`t-12 t-3 num ${style.quiet}`}>
+            {timeSince(approval.resolved_at ?? approval.created_at)}
+          </span>
         </span>
       )}
     </button>

@@ -36,7 +36,7 @@ export function Decide({ approval, fields, texts, edits, extra, onDecided, onGon
   const isSent = useRef(false);
   const decision = useDecision(approval.id);
   const isWrong = Object.keys(edits.problems).length > 0;
-  const decide = async (verdict: Verdict) => {
+  const sendDecision = async (verdict: Verdict) => {
     if (isSent.current || (verdict === "approve" && isWrong)) return;
     // The second click of a double click comes before the button is drawn as busy.
     isSent.current = true;
@@ -48,17 +48,17 @@ export function Decide({ approval, fields, texts, edits, extra, onDecided, onGon
     const isLast = approval.approvals_received + 1 >= approval.required_approvals;
     onDecided(say(isLast ? "doneApproved" : "doneWaiting"));
   };
-  const act = (verdict: Verdict) =>
-    void decide(verdict).catch((error) => {
+  const submit = (verdict: Verdict) =>
+    void sendDecision(verdict).catch((error) => {
       const { status, message } = asApiError(error);
       if (status === 409 || status === 410) onGone(message);
       else onRefused(error);
     });
-  const mean = (verdict: Verdict) => () => {
+  const prefer = (verdict: Verdict) => () => {
     setMeant(verdict);
     box.current?.focus();
   };
-  useKeys({ a: mean("approve"), r: mean("reject"), ...(meant ? { "mod+enter": () => act(meant) } : {}) });
+  useKeys({ a: prefer("approve"), r: prefer("reject"), ...(meant ? { "mod+enter": () => submit(meant) } : {}) });
   const amount = amountOf(fields, texts);
   return (
     <div className={style.foot}>
@@ -87,7 +87,7 @@ export function Decide({ approval, fields, texts, edits, extra, onDecided, onGon
         rightSection={<Kbd className="wide">R</Kbd>}
         loading={decision.isPending && decision.variables?.verdict === "reject"}
         disabled={decision.isPending}
-        onClick={() => act("reject")}
+        onClick={() => submit("reject")}
       >
         {say("reject")}
       </Button>
@@ -96,7 +96,7 @@ export function Decide({ approval, fields, texts, edits, extra, onDecided, onGon
         rightSection={<Kbd className="wide">A</Kbd>}
         loading={decision.isPending && decision.variables?.verdict === "approve"}
         disabled={decision.isPending || isWrong}
-        onClick={() => act("approve")}
+        onClick={() => submit("approve")}
       >
         {[say("approve"), amount].filter(Boolean).join(" ")}
       </Button>

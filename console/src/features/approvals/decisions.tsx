@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { words } from "../../shared/i18n/words";
 import { Pill } from "../../shared/marks/status";
-import { ago, exact } from "../../shared/time";
+import { exactTime, timeSince } from "../../shared/time";
 import { STATUS_TONES, statusWord, useName } from "./people";
 import { type Approval, approvalsQuery } from "./queries";
 import { callOf, fieldsOf } from "./values";
@@ -33,8 +33,8 @@ function DecisionOf({ approval, response }: { approval: Approval; response: Appr
       <span className="row g8">
         <b className="t-500">{who}</b>
         <Pill tone={STATUS_TONES[response.decision]}>{statusWord(response.decision as Approval["status"])}</Pill>
-        <span className="t-12 t-3" title={exact(response.created_at)}>
-          {ago(response.created_at)}
+        <span className="t-12 t-3" title={exactTime(response.created_at)}>
+          {timeSince(response.created_at)}
         </span>
       </span>
       {response.comment && <p className="t-13 t-2">{response.comment}</p>}
@@ -66,7 +66,7 @@ export function EarlierDecisions({ approval }: { approval: Approval }) {
                 .map((field) => `${field.name} ${String(field.value)}`)
                 .join(", ") || one.title}
             </span>
-            <span className="t-3 t-12 fix">{ago(one.resolved_at ?? one.created_at)}</span>
+            <span className="t-3 t-12 fix">{timeSince(one.resolved_at ?? one.created_at)}</span>
           </li>
         ))}
       </ul>

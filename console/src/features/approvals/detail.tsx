@@ -11,7 +11,7 @@ import { KindIcon } from "../../shared/marks/kind_icon";
 import { Pill } from "../../shared/marks/status";
 import { roleName } from "../../shared/people/roles";
 import { translateText } from "../../shared/sentences/sentences";
-import { ago, dayAndTime, exact } from "../../shared/time";
+import { dayAndTime, exactTime, timeSince } from "../../shared/time";
 import { useFields } from "../../shared/use_fields";
 import style from "./approvals.module.css";
 import { Requested, Why } from "./context";
@@ -226,9 +226,9 @@ function Facts({ approval }: { approval: Approval }) {
       ) : (
         <div>
           <dt>{say("resolvedAt")}</dt>
-          <dd title={approval.resolved_at ? exact(approval.resolved_at) : undefined}>
+          <dd title={approval.resolved_at ? exactTime(approval.resolved_at) : undefined}>
             <Pill tone={STATUS_TONES[approval.status]}>{statusWord(approval.status)}</Pill>
-            {approval.resolved_at && ago(approval.resolved_at)}
+            {approval.resolved_at && timeSince(approval.resolved_at)}
           </dd>
         </div>
       )}

@@ -40,7 +40,7 @@ export type Decision = {
   data?: Record<string, unknown>;
 };
 
-async function decide(id: string, { verdict, comment, edited, data: values }: Decision) {
+async function postDecision(id: string, { verdict, comment, edited, data: values }: Decision) {
   const params = { path: { approval_id: id } };
   type Body = components["schemas"]["Approve"];
   const said = comment.trim() ? { comment: comment.trim() } : {};
@@ -61,7 +61,7 @@ export function useDecision(id: string) {
   const client = useQueryClient();
   return useMutation({
     mutationKey: endKey(id),
-    mutationFn: (decision: Decision) => decide(id, decision),
+    mutationFn: (decision: Decision) => postDecision(id, decision),
     onSettled: () => client.invalidateQueries({ queryKey: ["approvals"] }),
   });
 }

@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { useEffect, useState } from "react";
+import { useState } from "react";
 import { type Approval, approvalQuery, approvalsQuery, type Show } from "./queries";
 
 /** As the style sheet has it: without an id in the address, a phone shows only the list. */
@@ -15,6 +15,7 @@ export function useShown(show: Show, id?: string) {
   const list = useQuery(approvalsQuery(show));
   const [kept, setKept] = useState<{ show: Show; id: string }>();
   const [waiting, setWaiting] = useState<string>();
+  const [before, setBefore] = useState<{ show?: Show; id?: string; shownId?: string }>({});
   const wanted = id ?? (kept?.show === show ? kept.id : undefined);
   const rows = list.data;
   const inList = wanted ? rows?.find((one) => one.id === wanted) : rows?.[0];
@@ -22,10 +23,11 @@ export function useShown(show: Show, id?: string) {
   const shown: Approval | undefined = inList ?? (wanted ? other.data : undefined);
   const shownId = shown?.id;
   const isWaiting = shown?.status === "pending";
-  useEffect(() => {
+  if (before.show !== show || before.id !== id || before.shownId !== shownId) {
+    setBefore({ show, id, shownId });
     if (id) setKept(undefined);
     else if (shownId && !isPhone()) setKept({ show, id: shownId });
-  }, [show, id, shownId]);
+  }
   if (isWaiting && waiting !== shownId) setWaiting(shownId);
   return {
     list,

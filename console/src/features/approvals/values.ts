@@ -74,7 +74,7 @@ export function editsOf(fields: Field[], texts: Record<string, string>): Approva
   for (const { name, value, control, isOpen } of fields) {
     const text = texts[name];
     if (!isOpen || text === undefined || text === textOf(value)) continue;
-    const parsed = parse(text, value, control);
+    const parsed = parseEdited(text, value, control);
     if (parsed === undefined) {
       edits.problems[name] = control === "number" ? "number" : "json";
       continue;
@@ -85,7 +85,7 @@ export function editsOf(fields: Field[], texts: Record<string, string>): Approva
   return edits;
 }
 
-function parse(text: string, before: unknown, control: Control): unknown {
+function parseEdited(text: string, before: unknown, control: Control): unknown {
   if (typeof before === "string") return text;
   if (control === "number") {
     const number = Number(text.replace(",", "."));

@@ -1,7 +1,7 @@
 import { Modal } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { giveUp, isSetupOpen } from "../../api/session";
+import { isSetupOpen, leaveExpiredSession } from "../../api/session";
 import { words } from "../../shared/i18n/words";
 import { Gate } from "./gate";
 import { useSignIn } from "./sign_in_form";
@@ -43,7 +43,7 @@ export default function SignIn() {
 export function SignInDialog() {
   const form = useSignIn(() => undefined);
   return (
-    <Modal opened onClose={giveUp} title={say("expiredTitle")} closeOnClickOutside={false} size={420}>
+    <Modal opened onClose={leaveExpiredSession} title={say("expiredTitle")} closeOnClickOutside={false} size={420}>
       <form
         className="stack g16"
         noValidate

@@ -15,7 +15,7 @@ import { SearchField } from "../../shared/list/search_field";
 import { AgentMark } from "../../shared/marks/agent_mark";
 import { Empty } from "../../shared/states/empty";
 import { Failure, RowsLoading } from "../../shared/states/states";
-import { ago, exact } from "../../shared/time";
+import { exactTime, timeSince } from "../../shared/time";
 import style from "./chat.module.css";
 import { ConversationStatus } from "./conversation_status";
 import { CONVERSATION_STATUSES, type ConversationFilters, hasConversationFilters } from "./filters";
@@ -178,8 +178,8 @@ const Row = memo(function Row({ of: one }: { of: Conversation }) {
         <Channel of={one.channel} />
       </td>
       <td className="wide num t-2">{one.message_count.toLocaleString(locale)}</td>
-      <td className="num t-2" title={exact(one.last_message_at)}>
-        {ago(one.last_message_at)}
+      <td className="num t-2" title={exactTime(one.last_message_at)}>
+        {timeSince(one.last_message_at)}
       </td>
     </tr>
   );

@@ -1,4 +1,4 @@
-import { type ReactNode, startTransition, useEffect, useRef, useState } from "react";
+import { type ReactNode, startTransition, useCallback, useRef, useState } from "react";
 
 /** How far out of sight something is drawn already. */
 const MARGIN = "900px 0px";
@@ -38,11 +38,8 @@ type Props = {
 /** Draws what it holds only near the visible part; elsewhere an empty box keeps its place. */
 export function Near({ height, isAlways, children }: Props) {
   const [isNear, setNear] = useState(false);
-  const box = useRef<HTMLDivElement>(null);
   const measured = useRef(height);
-  useEffect(() => {
-    const element = box.current;
-    if (!element || isAlways) return;
+  const watch = useCallback((element: HTMLDivElement) => {
     const observer = observerOf(element);
     watched.set(element, (isNow) => {
       if (!isNow && element.firstChild) measured.current = element.offsetHeight;
@@ -51,10 +48,10 @@ export function Near({ height, isAlways, children }: Props) {
     });
     observer.observe(element);
     return () => observer.unobserve(element);
-  }, [isAlways]);
+  }, []);
   const isDrawn = isAlways || isNear;
   return (
-    <div ref={box} style={isDrawn ? undefined : { blockSize: measured.current }}>
+    <div ref={isAlways ? undefined : watch} style={isDrawn ? undefined : { blockSize: measured.current }}>
       {isDrawn && children}
     </div>
   );

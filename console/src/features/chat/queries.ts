@@ -80,12 +80,12 @@ export function turnsByTrace(parts: TurnTrace[]): TurnTrace[] {
   const turns = new Map<string, TurnTrace>();
   for (const part of parts.toSorted((a, b) => Date.parse(a.started_at) - Date.parse(b.started_at))) {
     const before = turns.get(part.trace_id);
-    turns.set(part.trace_id, before ? together(before, part) : part);
+    turns.set(part.trace_id, before ? addTraces(before, part) : part);
   }
   return [...turns.values()];
 }
 
-function together(a: TurnTrace, b: TurnTrace): TurnTrace {
+function addTraces(a: TurnTrace, b: TurnTrace): TurnTrace {
   const cost =
     a.estimated_cost_usd === null || b.estimated_cost_usd === null ? null : a.estimated_cost_usd + b.estimated_cost_usd;
   return {

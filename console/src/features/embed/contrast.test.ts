@@ -1,12 +1,12 @@
 import { contrast, isColour } from "@retinue/colours";
 import { expect, it } from "vitest";
-import { passing } from "./contrast";
-import { parseDomains, seenAt } from "./domains";
+import { nearestReadable } from "./contrast";
+import { findSeenPlace, parseDomains } from "./domains";
 
 it("proposes the nearest colour that passes", () => {
-  expect(passing("#0a6d76", "#ffffff", 4.5)).toBe("#0a6d76");
+  expect(nearestReadable("#0a6d76", "#ffffff", 4.5)).toBe("#0a6d76");
   for (const colour of ["#ffcc00", "#ff8800", "#88ff88", "#ffffff"]) {
-    const found = passing(colour, "#ffffff", 4.5);
+    const found = nearestReadable(colour, "#ffffff", 4.5);
     expect(contrast(found, "#ffffff")).toBeGreaterThanOrEqual(4.5);
     expect(isColour(found)).toBe(true);
   }
@@ -18,7 +18,7 @@ it("reads domains from lines and commas", () => {
 
 it("finds a domain among the origins that loaded the widget", () => {
   const seen = [{ origin: "https://shop.example.com:8443" }, { origin: "http://localhost:3000" }];
-  expect(seenAt(seen, "https://shop.example.com/cart")?.origin).toBe("https://shop.example.com:8443");
-  expect(seenAt(seen, "LOCALHOST:3000")?.origin).toBe("http://localhost:3000");
-  expect(seenAt(seen, "example.com")).toBeUndefined();
+  expect(findSeenPlace(seen, "https://shop.example.com/cart")?.origin).toBe("https://shop.example.com:8443");
+  expect(findSeenPlace(seen, "LOCALHOST:3000")?.origin).toBe("http://localhost:3000");
+  expect(findSeenPlace(seen, "example.com")).toBeUndefined();
 });

@@ -1,6 +1,6 @@
 import { channelsOf, contrast } from "@retinue/colours";
 
-function mix(colour: string, other: string, share: number): string {
+function mixColours(colour: string, other: string, share: number): string {
   const to = channelsOf(other);
   const mixed = channelsOf(colour).map((value, i) => Math.round(value + ((to[i] ?? 0) - value) * share));
   return `#${mixed.map((value) => value.toString(16).padStart(2, "0")).join("")}`;
@@ -9,10 +9,10 @@ function mix(colour: string, other: string, share: number): string {
 const STEPS = 50;
 
 /** The colour nearest to this one, towards black or white, that has at least this contrast to another. */
-export function passing(colour: string, other: string, least: number): string {
+export function nearestReadable(colour: string, other: string, least: number): string {
   for (let step = 0; step <= STEPS; step++)
     for (const end of ["#000000", "#ffffff"]) {
-      const tried = mix(colour, end, step / STEPS);
+      const tried = mixColours(colour, end, step / STEPS);
       if (contrast(tried, other) >= least) return tried;
     }
   return colour;

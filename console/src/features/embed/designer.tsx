@@ -1,10 +1,10 @@
 import { Button, SegmentedControl, Switch, Textarea, TextInput } from "@mantine/core";
 import { contrast, isColour } from "@retinue/colours";
 import { useState } from "react";
-import { token } from "../../design/token";
+import { tokenValue } from "../../design/token";
 import { words } from "../../shared/i18n/words";
 import { decimal } from "../../shared/time";
-import { passing } from "./contrast";
+import { nearestReadable } from "./contrast";
 import type { Settings } from "./queries";
 import { parseSuggestions, suggestionProblem } from "./suggestions";
 import en from "./words.en.json";
@@ -141,7 +141,7 @@ function ColourField({ label, value, isDisabled, onChange }: ColourProps) {
           type="color"
           aria-label={say("pick", { label })}
           disabled={isDisabled}
-          value={isColour(text) ? text : token("fill")}
+          value={isColour(text) ? text : tokenValue("fill")}
           onChange={(event) => change(event.currentTarget.value)}
         />
       }
@@ -153,7 +153,7 @@ function ColourField({ label, value, isDisabled, onChange }: ColourProps) {
 function Contrast({ settings, onChange }: { settings: Settings; onChange: (part: Partial<Settings>) => void }) {
   const { accent, on_accent: onAccent, scheme = "auto" } = settings;
   if (!accent || !isColour(accent)) return null;
-  const grounds = GROUNDS[scheme].map(token);
+  const grounds = GROUNDS[scheme].map(tokenValue);
   const weakest = grounds.reduce((a, b) => (contrast(accent, a) <= contrast(accent, b) ? a : b));
   const checks = [
     {
@@ -170,7 +170,7 @@ function Contrast({ settings, onChange }: { settings: Settings; onChange: (part:
         .filter(({ against }) => against)
         .map(({ key, ratio, least, against }) => {
           const passes = ratio >= least;
-          const better = passes ? accent : passing(accent, against ?? weakest, least);
+          const better = passes ? accent : nearestReadable(accent, against ?? weakest, least);
           return (
             <div key={key} className={`note ${passes ? "ok" : "warn"}`}>
               <span className="grow">{say(key, { ratio: decimal(ratio, 1), least: decimal(least, 0, 1) })}</span>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ApiError } from "../../api/errors";
-import { domainProblems, isDomain, parseDomains, seenAt } from "./domains";
+import { domainProblems, findSeenPlace, isDomain, parseDomains } from "./domains";
 
 describe("a domain to check", () => {
   it.each(["www.example.com", "localhost", "https://shop.example.com:8443/tea?x=1", "EXAMPLE.com", "[::1]:80"])(
@@ -11,7 +11,7 @@ describe("a domain to check", () => {
     expect(isDomain(text)).toBe(false),
   );
   it("is found whatever its scheme and port", () => {
-    expect(seenAt([{ origin: "http://shop.example.com:3000" }], "https://shop.example.com")).toBeDefined();
+    expect(findSeenPlace([{ origin: "http://shop.example.com:3000" }], "https://shop.example.com")).toBeDefined();
   });
 });
 

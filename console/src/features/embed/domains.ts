@@ -45,7 +45,7 @@ const HOST = /^([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)(\.[a-z0-9_]([a-z0-9_-]{0,
 export const isDomain = (text: string): boolean => !/\s/.test(text.trim()) && HOST.test(hostOf(text.trim()) ?? "");
 
 /** The place that has loaded the widget and has this host, whatever its scheme and port. */
-export function seenAt<T extends { origin: string }>(seen: T[], address: string): T | undefined {
+export function findSeenPlace<T extends { origin: string }>(seen: T[], address: string): T | undefined {
   const host = hostOf(address.trim());
   return host ? seen.find((one) => hostOf(one.origin) === host) : undefined;
 }

@@ -4,8 +4,8 @@ import { useState } from "react";
 import { words } from "../../shared/i18n/words";
 import { Status } from "../../shared/marks/status";
 import { Failure } from "../../shared/states/states";
-import { ago, exact } from "../../shared/time";
-import { isDomain, seenAt } from "./domains";
+import { exactTime, timeSince } from "../../shared/time";
+import { findSeenPlace, isDomain } from "./domains";
 import { installationsQuery } from "./queries";
 import en from "./words.en.json";
 
@@ -17,7 +17,7 @@ export function Installed({ agentId }: { agentId: string }) {
   const [domain, setDomain] = useState("");
   const [asked, setAsked] = useState("");
   const seen = list.data?.data ?? [];
-  const found = asked ? seenAt(seen, asked) : undefined;
+  const found = asked ? findSeenPlace(seen, asked) : undefined;
   const outcome = !found ? "notInstalled" : found.is_refused ? "refused" : "isInstalled";
   const isWrong = Boolean(domain.trim()) && !isDomain(domain);
   return (
@@ -50,7 +50,7 @@ export function Installed({ agentId }: { agentId: string }) {
             {say(outcome, {
               domain: asked,
               key: found?.key_name ?? "",
-              when: found ? ago(found.last_seen_at) : "",
+              when: found ? timeSince(found.last_seen_at) : "",
             })}
           </div>
         )}
@@ -59,8 +59,8 @@ export function Installed({ agentId }: { agentId: string }) {
         {seen.map((one) => (
           <li key={one.origin + one.key_id} className="row g8 t-13">
             <Status tone={one.is_refused ? "bad" : "ok"}>{one.origin}</Status>
-            <span className="t-12 t-3 push" title={exact(one.last_seen_at)}>
-              {one.is_refused ? say("refusedBy", { key: one.key_name }) : one.key_name}, {ago(one.last_seen_at)}
+            <span className="t-12 t-3 push" title={exactTime(one.last_seen_at)}>
+              {one.is_refused ? say("refusedBy", { key: one.key_name }) : one.key_name}, {timeSince(one.last_seen_at)}
             </span>
           </li>
         ))}

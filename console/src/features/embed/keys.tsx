@@ -5,7 +5,7 @@ import { asApiError } from "../../api/errors";
 import { useMay } from "../../api/queries";
 import { words } from "../../shared/i18n/words";
 import { Failure } from "../../shared/states/states";
-import { ago, exact } from "../../shared/time";
+import { exactTime, timeSince } from "../../shared/time";
 import { useFields } from "../../shared/use_fields";
 import { parseDomains } from "./domains";
 import { DomainsField } from "./domains_field";
@@ -104,8 +104,8 @@ function KeyRow({ agentId, of: key, mayWrite, onDo }: RowProps) {
       />
       <Refusal error={change.error} />
       <div className="row g6 wrap">
-        <span className="t-12 t-3 grow" title={key.last_used_at ? exact(key.last_used_at) : undefined}>
-          {key.last_used_at ? say("lastUsed", { when: ago(key.last_used_at) }) : say("neverUsed")}
+        <span className="t-12 t-3 grow" title={key.last_used_at ? exactTime(key.last_used_at) : undefined}>
+          {key.last_used_at ? say("lastUsed", { when: timeSince(key.last_used_at) }) : say("neverUsed")}
         </span>
         {mayWrite &&
           (["domains", "rotate", "revoke"] as const).map((action) => (

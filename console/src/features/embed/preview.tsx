@@ -1,7 +1,7 @@
-import { useEffect, useRef, useState } from "react";
+import { useCallback, useEffect, useState } from "react";
 import { urlOf } from "../../api/client";
 import { asApiError } from "../../api/errors";
-import { ask } from "../../shared/chat/chat";
+import { openReply } from "../../shared/chat/chat";
 import { language } from "../../shared/i18n/language";
 import { words } from "../../shared/i18n/words";
 import type { Settings } from "./queries";
@@ -12,52 +12,57 @@ const say = words(en, "features/embed");
 type Told = { source?: string; kind?: string; turn?: number; message?: string };
 type Props = { agent: { id: string; name: string }; settings: Settings; isPhone: boolean };
 
+const tellFrame = (frame: HTMLIFrameElement, message: object) =>
+  frame.contentWindow?.postMessage(message, location.origin);
+
 /** The real widget in a frame. It talks to the agent through this page, so that no key and no token goes there. */
 export function Preview({ agent, settings, isPhone }: Props) {
-  const frame = useRef<HTMLIFrameElement>(null);
-  const [isReady, setReady] = useState(false);
-  useEffect(() => {
-    const turns = new Map<number, AbortController>();
-    let conversation = "";
-    const tell = (message: object) => frame.current?.contentWindow?.postMessage(message, location.origin);
-    const answer = async (turn: number, message: string) => {
-      const control = new AbortController();
-      turns.set(turn, control);
-      try {
-        for await (const { event, data } of ask(agent.id, message, conversation, control.signal)) {
-          const body = data as Record<string, unknown>;
-          if (event === "message_start") conversation = String(body.conversation_id ?? conversation);
-          if (event === "content_delta") tell({ kind: "piece", turn, text: String(body.delta) });
-          if (event === "message_stop") tell({ kind: "end", turn, end: body });
-          if (event === "error") tell({ kind: "failure", turn, message: String(body.message) });
+  const [ready, setReady] = useState<HTMLIFrameElement>();
+  const agentId = agent.id;
+  const connect = useCallback(
+    (frame: HTMLIFrameElement) => {
+      const turns = new Map<number, AbortController>();
+      let conversation = "";
+      const tell = (message: object) => tellFrame(frame, message);
+      const answer = async (turn: number, message: string) => {
+        const control = new AbortController();
+        turns.set(turn, control);
+        try {
+          for await (const { event, data } of openReply(agentId, message, conversation, control.signal)) {
+            const body = data as Record<string, unknown>;
+            if (event === "message_start") conversation = String(body.conversation_id ?? conversation);
+            if (event === "content_delta") tell({ kind: "piece", turn, text: String(body.delta) });
+            if (event === "message_stop") tell({ kind: "end", turn, end: body });
+            if (event === "error") tell({ kind: "failure", turn, message: String(body.message) });
+          }
+        } catch (error) {
+          if (!control.signal.aborted) tell({ kind: "failure", turn, message: asApiError(error).message });
         }
-      } catch (error) {
-        if (!control.signal.aborted) tell({ kind: "failure", turn, message: asApiError(error).message });
-      }
-    };
-    const hear = ({ origin, source, data }: MessageEvent<Told>) => {
-      if (origin !== location.origin || source !== frame.current?.contentWindow) return;
-      if (data.kind === "ready") setReady(true);
-      if (data.kind === "anew") conversation = "";
-      if (data.kind === "stop" && data.turn) turns.get(data.turn)?.abort();
-      if (data.kind === "ask" && data.turn) void answer(data.turn, data.message ?? "");
-    };
-    addEventListener("message", hear);
-    return () => {
-      removeEventListener("message", hear);
-      for (const control of turns.values()) control.abort();
-    };
-  }, [agent.id]);
+      };
+      const hear = ({ origin, source, data }: MessageEvent<Told>) => {
+        if (origin !== location.origin || source !== frame.contentWindow) return;
+        if (data.kind === "ready") setReady(frame);
+        if (data.kind === "anew") conversation = "";
+        if (data.kind === "stop" && data.turn) turns.get(data.turn)?.abort();
+        if (data.kind === "ask" && data.turn) void answer(data.turn, data.message ?? "");
+      };
+      addEventListener("message", hear);
+      return () => {
+        removeEventListener("message", hear);
+        for (const control of turns.values()) control.abort();
+      };
+    },
+    [agentId],
+  );
   useEffect(() => {
-    if (!isReady) return;
-    const tell = (message: object) => frame.current?.contentWindow?.postMessage(message, location.origin);
-    tell({ kind: "design", design: { agent, settings } });
-    tell({ kind: "open" });
-  }, [isReady, agent, settings]);
+    if (!ready) return;
+    tellFrame(ready, { kind: "design", design: { agent, settings } });
+    tellFrame(ready, { kind: "open" });
+  }, [ready, agent, settings]);
   return (
     <div className={style.stage} data-scheme={settings.scheme} data-phone={isPhone || undefined}>
       <iframe
-        ref={frame}
+        ref={connect}
         className={style.frame}
         title={say("preview")}
         src={urlOf(`/embed/preview?agent=${encodeURIComponent(agent.id)}&lang=${language}`)}

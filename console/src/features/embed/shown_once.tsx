@@ -1,5 +1,5 @@
 import { Button, Modal } from "@mantine/core";
-import { guide } from "../../api/base";
+import { guidePath } from "../../api/base";
 import { Code } from "../../shared/code";
 import { words } from "../../shared/i18n/words";
 import en from "./words.en.json";
@@ -30,7 +30,7 @@ export function KeyShownOnce({ of: { title, key, secret }, onClose }: { of: Show
             <Code label={say("identitySecret")} text={secret} />
             <p className="t-12 t-2">
               <b className="t-500">{say("secretWarning")}</b> {say("secretText")}{" "}
-              <a className="link" href={guide("embedding.md#identify-visitors")} target="_blank" rel="noreferrer">
+              <a className="link" href={guidePath("embedding.md#identify-visitors")} target="_blank" rel="noreferrer">
                 {say("secretGuide")}
               </a>
             </p>

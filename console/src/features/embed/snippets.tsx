@@ -2,7 +2,7 @@ import TriangleAlert from "icon:triangle-alert";
 import { SegmentedControl } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { guide } from "../../api/base";
+import { guidePath } from "../../api/base";
 import { urlOf } from "../../api/client";
 import { useMay } from "../../api/queries";
 import { Code } from "../../shared/code";
@@ -68,7 +68,7 @@ function AddressWarning({ address }: { address: string }) {
         <span>{say(reach, { address })}</span>
         <span>
           {say("setAddress")} <code className="mono">RETINUE_BASE_URL={proposed}</code>{" "}
-          <a className="link" href={guide("operating.md#behind-a-proxy")} target="_blank" rel="noreferrer">
+          <a className="link" href={guidePath("operating.md#behind-a-proxy")} target="_blank" rel="noreferrer">
             {say("addressGuide")}
           </a>
         </span>

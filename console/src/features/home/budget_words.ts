@@ -1,5 +1,5 @@
 import { words } from "../../shared/i18n/words";
-import { left } from "../../shared/time";
+import { timeLeft } from "../../shared/time";
 import type { Need } from "./queries";
 import en from "./words.en.json";
 
@@ -32,7 +32,7 @@ export function budgetValues(need: Need): Record<string, string> {
     name,
     whose: scope === "tenant" || name ? say(`whose_${scope}`, { name }) : say("whose_gone"),
     span: say(params.period === "day" ? "span_day" : "span_month"),
-    left: left(text(params.resets_at)),
+    left: timeLeft(text(params.resets_at)),
   };
 }
 

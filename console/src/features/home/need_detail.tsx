@@ -5,7 +5,7 @@ import { failureOf } from "../../shared/failures/failures";
 import { words } from "../../shared/i18n/words";
 import { CopyableId } from "../../shared/marks/copyable_id";
 import { Failure, RowsLoading } from "../../shared/states/states";
-import { ago, exact, left } from "../../shared/time";
+import { exactTime, timeLeft, timeSince } from "../../shared/time";
 import style from "./home.module.css";
 import type { Need } from "./queries";
 import en from "./words.en.json";
@@ -24,7 +24,7 @@ const failedDeliveries: Loader = async ({ object, params }) => {
   );
   const end = typeof params.disables_at === "string" ? params.disables_at : undefined;
   return [
-    ...(end ? [{ name: say("turnsOff"), value: left(end) }] : []),
+    ...(end ? [{ name: say("turnsOff"), value: timeLeft(end) }] : []),
     ...found.data.map((one) => ({
       name: one.event_type,
       value: [one.response_code, failureOf({ code: one.error ?? "", message: one.error_message ?? "" })]
@@ -68,7 +68,7 @@ const credentialUse: Loader = async ({ object, params }) => {
   const end = typeof params.expires_at === "string" ? params.expires_at : undefined;
   return [
     { name: say("usedBy"), value: users.map((one) => one.name).join(", ") || say("nobody") },
-    ...(end ? [{ name: say("expires"), value: exact(end) }] : []),
+    ...(end ? [{ name: say("expires"), value: exactTime(end) }] : []),
   ];
 };
 
@@ -82,7 +82,7 @@ export function scopeWords(scope: string): string {
 
 const budgetEnd: Loader = async ({ params }) => [
   { name: say("countsFor"), value: scopeWords(String(params.scope)) },
-  { name: say("beginsAnew"), value: left(String(params.resets_at)) },
+  { name: say("beginsAnew"), value: timeLeft(String(params.resets_at)) },
 ];
 
 const LOADERS: Partial<Record<Need["kind"], Loader>> = {
@@ -118,9 +118,9 @@ export function NeedDetail({ need, id }: { need: Need; id: string }) {
               <dd>
                 {fact.value}
                 {fact.at && (
-                  <span className="t-12 t-3 num" title={exact(fact.at)}>
+                  <span className="t-12 t-3 num" title={exactTime(fact.at)}>
                     {" "}
-                    {ago(fact.at)}
+                    {timeSince(fact.at)}
                   </span>
                 )}
               </dd>

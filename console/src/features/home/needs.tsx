@@ -5,7 +5,7 @@ import { useState } from "react";
 import { failureWords } from "../../shared/failures/failures";
 import { words } from "../../shared/i18n/words";
 import { KindIcon, type KindName } from "../../shared/marks/kind_icon";
-import { ago, exact, left } from "../../shared/time";
+import { exactTime, timeLeft, timeSince } from "../../shared/time";
 import { budgetPlace, budgetValues, titleKeyOf, whyKeyOf } from "./budget_words";
 import style from "./home.module.css";
 import { hasDetail, NeedDetail, scopeWords } from "./need_detail";
@@ -53,7 +53,7 @@ function Row({ need }: { need: Need }) {
   for (const [name, value] of Object.entries(params))
     if (typeof value === "string" || typeof value === "number") values[name] = value;
   if (typeof params.scope === "string") values.scope = scopeWords(params.scope);
-  if (typeof params.expires_at === "string") values.left = left(params.expires_at);
+  if (typeof params.expires_at === "string") values.left = timeLeft(params.expires_at);
   // A code is for programs; one that this console does not know says less than nothing.
   if (typeof values.error === "string" && /^[a-z_]*$/.test(values.error))
     values.error = failureWords(values.error) ?? "";
@@ -75,8 +75,8 @@ function Row({ need }: { need: Need }) {
       </div>
       {/* That of a budget is the start of its period, which may be older than the budget. */}
       {need.kind !== "budget" && (
-        <span className="t-12 t-3 fix num" title={exact(need.since)}>
-          {ago(need.since)}
+        <span className="t-12 t-3 fix num" title={exactTime(need.since)}>
+          {timeSince(need.since)}
         </span>
       )}
       {place && (

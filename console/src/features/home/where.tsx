@@ -8,7 +8,7 @@ import { api, data } from "../../api/client";
 import { useMay } from "../../api/queries";
 import { readRecent } from "../../shared/frame/recent";
 import { words } from "../../shared/i18n/words";
-import { ago } from "../../shared/time";
+import { timeSince } from "../../shared/time";
 import style from "./home.module.css";
 import { InvitePopover } from "./invite";
 import type { Checklist } from "./queries";
@@ -31,7 +31,7 @@ export function Recent({ userId }: { userId?: string }) {
             <li key={place.to}>
               <Link className={style.recent} to={place.to}>
                 <span className="t-500 cut grow">{place.title}</span>
-                <span className="t-12 t-3 num fix">{ago(place.at)}</span>
+                <span className="t-12 t-3 num fix">{timeSince(place.at)}</span>
               </Link>
             </li>
           ))}
@@ -59,8 +59,8 @@ function useAgentPlaces(isOpen: boolean): Partial<Record<StepName, string>> {
     enabled: isOpen,
   });
   const agent = page?.data[0];
-  const of = (tab: string) => (agent ? `/agents/${agent.id}/${tab}` : "/agents");
-  return { embed: of("share"), budget: of("statistics") };
+  const agentAddress = (tab: string) => (agent ? `/agents/${agent.id}/${tab}` : "/agents");
+  return { embed: agentAddress("share"), budget: agentAddress("statistics") };
 }
 
 /** The whole row leads there. */

@@ -12,7 +12,7 @@ import en from "./words.en.json";
 
 const say = words(en, "features/knowledge");
 const WORD_WEIGHT = 0.4;
-const score = (value: number) => decimal(value, 2);
+const scoreText = (value: number) => decimal(value, 2);
 
 /** A question, and the passages that the index finds for it. */
 export function AskIndex({ agentId }: { agentId: string }) {
@@ -94,7 +94,7 @@ function Finding({ passage, agentId }: { passage: Passage; agentId: string }) {
           {passage.document_name}
         </Link>
         <span className="t-3 cut grow">{place.filter(Boolean).join(", ")}</span>
-        <span className="mono num t-500 fix">{score(passage.relevance_score)}</span>
+        <span className="mono num t-500 fix">{scoreText(passage.relevance_score)}</span>
       </div>
       {why && <Score similarity={why.similarity} wordShare={why.word_share} total={passage.relevance_score} />}
       <p className={style.text}>
@@ -123,12 +123,12 @@ function Score({ similarity, wordShare, total }: ScoreProps) {
   const meaning = similarity ?? 0;
   const inWords = similarity === null ? wordShare : WORD_WEIGHT * wordShare;
   const parts = [
-    similarity === null ? say("notMeaning") : say("meaning", { share: score(meaning) }),
-    say("inWords", { share: score(inWords) }),
+    similarity === null ? say("notMeaning") : say("meaning", { share: scoreText(meaning) }),
+    say("inWords", { share: scoreText(inWords) }),
   ].join(" + ");
   return (
     <div className="row g8">
-      <div className={style.score} role="img" aria-label={say("scoreOf", { score: score(total), parts })}>
+      <div className={style.score} role="img" aria-label={say("scoreOf", { score: scoreText(total), parts })}>
         <i style={{ width: `${meaning * 100}%` }} />
         <i style={{ width: `${Math.min(inWords, 1 - meaning) * 100}%` }} />
       </div>

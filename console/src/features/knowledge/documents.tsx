@@ -11,7 +11,7 @@ import { words } from "../../shared/i18n/words";
 import { SearchField } from "../../shared/list/search_field";
 import { RowCheckbox } from "../../shared/marks/row_checkbox";
 import { useNeeds } from "../../shared/states/access";
-import { ago, exact } from "../../shared/time";
+import { exactTime, timeSince } from "../../shared/time";
 import { DocumentState, FailureReason } from "./document_state";
 import { DOCUMENT_STATUSES, type DocumentFilters } from "./filters";
 import style from "./knowledge.module.css";
@@ -173,8 +173,8 @@ function Row({ agentId, document, isOpen, isMarked, mayWrite, onMark, onAction }
       </td>
       <td className="wide num t-2">{document.chunk_count.toLocaleString(locale)}</td>
       <td className="wide num t-2">{formatBytes(document.size_bytes)}</td>
-      <td className="wide num t-2" title={exact(document.created_at)}>
-        {ago(document.created_at)}
+      <td className="wide num t-2" title={exactTime(document.created_at)}>
+        {timeSince(document.created_at)}
       </td>
       <td>
         <Switch

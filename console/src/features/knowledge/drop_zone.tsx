@@ -14,7 +14,7 @@ import en from "./words.en.json";
 const say = words(en, "features/knowledge");
 const TEXT_NAME_LENGTH = 80;
 
-const reason = (problem: UploadProblem | undefined): string => {
+const reasonOfProblem = (problem: UploadProblem | undefined): string => {
   if (typeof problem === "object") return problem.message;
   return say(problem === "size" ? "tooLarge" : problem === "empty" ? "emptyFile" : "wrongType");
 };
@@ -128,7 +128,7 @@ function UploadRow({ agentId, upload, onAddAnyway, onRetry, onDismiss }: RowProp
       {hasFailed ? (
         <div className={style.outcome}>
           <span className={`t-12 ${style.reason}`} role="alert">
-            {reason(problem)}
+            {reasonOfProblem(problem)}
           </span>
           {typeof problem === "object" && (
             <Button size="xs" variant="default" onClick={onRetry}>

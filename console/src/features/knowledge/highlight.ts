@@ -4,30 +4,30 @@ const UNSPACED = /[\u0e00-\u0eff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\u
 
 export type Piece = { text: string; isMatch: boolean };
 
-const fold = (text: string) => text.normalize("NFKC").toLowerCase();
+const foldCase = (text: string) => text.normalize("NFKC").toLowerCase();
 
 /** The pieces of a text: those that are words of the question are marked, also as parts of codes. */
 export function highlight(text: string, terms: string[]): Piece[] {
-  const wanted = new Set(terms.map(fold));
+  const wanted = new Set(terms.map(foldCase));
   const marks: [number, number][] = [];
   for (const compound of text.matchAll(COMPOUND)) {
     const words = [...compound[0].matchAll(WORD)];
-    if (wanted.has(fold(words.map((word) => word[0]).join("")))) {
+    if (wanted.has(foldCase(words.map((word) => word[0]).join("")))) {
       marks.push([compound.index, compound.index + compound[0].length]);
       continue;
     }
     for (const word of words)
-      if (wanted.has(fold(word[0])))
+      if (wanted.has(foldCase(word[0])))
         marks.push([compound.index + word.index, compound.index + word.index + word[0].length]);
   }
   // Scripts without spaces are searched by pairs of characters, which may stand anywhere.
   for (const term of wanted)
     if (UNSPACED.test(term))
       for (let at = text.indexOf(term); at >= 0; at = text.indexOf(term, at + 1)) marks.push([at, at + term.length]);
-  return pieces(text, marks);
+  return piecesOf(text, marks);
 }
 
-function pieces(text: string, marks: [number, number][]): Piece[] {
+function piecesOf(text: string, marks: [number, number][]): Piece[] {
   const found: Piece[] = [];
   let at = 0;
   for (const [start, end] of marks.sort(([a], [b]) => a - b)) {

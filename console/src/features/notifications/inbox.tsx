@@ -11,7 +11,7 @@ import { useRowKeys } from "../../shared/frame/keys";
 import { words } from "../../shared/i18n/words";
 import { Empty } from "../../shared/states/empty";
 import { Failure, RowsLoading } from "../../shared/states/states";
-import { ago, exact } from "../../shared/time";
+import { exactTime, timeSince } from "../../shared/time";
 import style from "./inbox.module.css";
 import { messageOf, type Notification, notificationTitle } from "./notification_words";
 import en from "./words.en.json";
@@ -105,8 +105,8 @@ function Item({ of: one, onRead }: { of: Notification; onRead: () => void }) {
         <Title of={one} onOpen={() => !one.read && onRead()} />
         {one.message && <span className={`t-13 t-2 ${style.message}`}>{messageOf(one)}</span>}
       </div>
-      <span className="t-12 t-3 num fix" title={exact(one.created_at)}>
-        {ago(one.created_at)}
+      <span className="t-12 t-3 num fix" title={exactTime(one.created_at)}>
+        {timeSince(one.created_at)}
       </span>
       {!one.read && (
         <Tooltip label={say("markRead")}>

@@ -21,7 +21,7 @@ const say = words(en, "features/providers");
 const MAX_ROWS = 200;
 const compact = new Intl.NumberFormat(locale, { notation: "compact", maximumFractionDigits: 0 });
 
-const price = (of: ChatModel) => {
+const priceText = (of: ChatModel) => {
   if (of.input_price_per_mtok === null && of.output_price_per_mtok === null) return say("unknown");
   if (!of.input_price_per_mtok && !of.output_price_per_mtok) return say("free");
   return `${money(of.input_price_per_mtok ?? 0)} / ${money(of.output_price_per_mtok ?? 0)}`;
@@ -34,17 +34,17 @@ const reasonOf = (model: ChatModel) =>
 function Price({ of: model }: { of: ChatModel }) {
   const [isOpen, setOpen] = useState(false);
   const may = useMay();
-  if (!may("usage:write") || model.provider === "local" || !isPaidByTokens(model)) return price(model);
+  if (!may("usage:write") || model.provider === "local" || !isPaidByTokens(model)) return priceText(model);
   return (
     <Popover opened={isOpen} onChange={setOpen} trapFocus returnFocus position="bottom-end" width={340} shadow="md">
       <Popover.Target>
         <button
           type="button"
           className={style.price}
-          aria-label={say("priceOf", { name: model.id, price: price(model) })}
+          aria-label={say("priceOf", { name: model.id, price: priceText(model) })}
           onClick={() => setOpen(!isOpen)}
         >
-          {price(model)}
+          {priceText(model)}
           <Pencil size={12} />
         </button>
       </Popover.Target>

@@ -10,7 +10,7 @@ import { providerName } from "../../shared/providers/providers";
 import { type ApiKey, testKey, updateKey, useKeyChange } from "../../shared/providers/queries";
 import { testWords } from "../../shared/providers/server_words";
 import { Empty } from "../../shared/states/empty";
-import { ago, exact, money } from "../../shared/time";
+import { exactTime, money, timeSince } from "../../shared/time";
 import { DeleteKey, ReplaceKey } from "./key_dialogs";
 import style from "./models.module.css";
 import en from "./words.en.json";
@@ -35,9 +35,11 @@ const About = ({ of: key }: { of: ApiKey }) => (
     <span className={style.line}>
       <span>{providerName(key.provider)}</span>
       {key.base_url && <span className="mono">{key.base_url}</span>}
-      {key.last_used_at && <span title={exact(key.last_used_at)}>{say("used", { when: ago(key.last_used_at) })}</span>}
+      {key.last_used_at && (
+        <span title={exactTime(key.last_used_at)}>{say("used", { when: timeSince(key.last_used_at) })}</span>
+      )}
       {key.last_tested_at && (
-        <span title={exact(key.last_tested_at)}>{say("tested", { when: ago(key.last_tested_at) })}</span>
+        <span title={exactTime(key.last_tested_at)}>{say("tested", { when: timeSince(key.last_tested_at) })}</span>
       )}
       {key.monthly_budget_usd !== null && <span>{say("budget", { amount: money(key.monthly_budget_usd) })}</span>}
     </span>

@@ -5,7 +5,7 @@ import { permissionsQuery } from "../../api/queries";
 import { words } from "../../shared/i18n/words";
 import { areaName, permissionName, verbName } from "../../shared/permissions/permissions";
 import { useFields } from "../../shared/use_fields";
-import { grantable, lines } from "./grants";
+import { grantable, linesOf } from "./grants";
 import { type Account, createAccount, createSecret, type NewSecret, updateAccount, useAccountChange } from "./queries";
 import style from "./service_accounts.module.css";
 import en from "./words.en.json";
@@ -65,7 +65,7 @@ export function AccountForm({ of: account, onMade, onClose }: Props) {
   const [permissions, setPermissions] = useState(account?.permissions ?? []);
   const [addresses, setAddresses] = useState(account?.allowed_ips.join("\n") ?? "");
   const save = useAccountChange(async () => {
-    const body = { name: name.trim(), description, permissions, allowed_ips: lines(addresses) };
+    const body = { name: name.trim(), description, permissions, allowed_ips: linesOf(addresses) };
     if (account) await updateAccount({ id: account.id, ...body });
     else onMade?.(body.name, await createSecret((await createAccount(body)).id));
   });

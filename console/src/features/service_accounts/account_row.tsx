@@ -7,7 +7,7 @@ import { CopyableId } from "../../shared/marks/copyable_id";
 import { KindIcon } from "../../shared/marks/kind_icon";
 import { Status, type Tone } from "../../shared/marks/status";
 import { permissionName } from "../../shared/permissions/permissions";
-import { ago, exact } from "../../shared/time";
+import { exactTime, timeSince } from "../../shared/time";
 import { AccountForm } from "./account_form";
 import { type Account, deleteAccount, type NewSecret, updateAccount, useAccountChange } from "./queries";
 import { Refusal } from "./refusal";
@@ -62,8 +62,8 @@ const Uses = ({ of: account }: { of: Account }) => (
     </span>
     {account.allowed_ips.length > 0 && <span className="mono">{account.allowed_ips.join(", ")}</span>}
     {account.last_used_at ? (
-      <span title={exact(account.last_used_at)}>
-        {say("lastUsed", { when: ago(account.last_used_at), address: account.last_used_ip ?? "" })}
+      <span title={exactTime(account.last_used_at)}>
+        {say("lastUsed", { when: timeSince(account.last_used_at), address: account.last_used_ip ?? "" })}
       </span>
     ) : (
       <span>{say("neverUsed")}</span>

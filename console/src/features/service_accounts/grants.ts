@@ -12,7 +12,7 @@ export function grantable(held: string[]): [category: string, keys: string[]][] 
   return [...groups];
 }
 
-export const lines = (text: string) =>
+export const linesOf = (text: string) =>
   text
     .split(/[\s,]+/)
     .map((line) => line.trim())

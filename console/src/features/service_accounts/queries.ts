@@ -8,7 +8,7 @@ export type NewSecret = components["schemas"]["NewSecretOut"];
 type AccountCreate = components["schemas"]["ServiceAccountCreate"];
 type AccountUpdate = components["schemas"]["ServiceAccountUpdate"];
 
-const of = (id: string) => ({ params: { path: { service_account_id: id } } });
+const accountParams = (id: string) => ({ params: { path: { service_account_id: id } } });
 
 export const accountsQuery = queryOptions({
   queryKey: ["service_accounts"],
@@ -17,11 +17,11 @@ export const accountsQuery = queryOptions({
 export const secretsQuery = (id: string) =>
   queryOptions({
     queryKey: ["service_accounts", id, "secrets"],
-    queryFn: () => data(api.GET("/api/v1/service-accounts/{service_account_id}/secrets", of(id))),
+    queryFn: () => data(api.GET("/api/v1/service-accounts/{service_account_id}/secrets", accountParams(id))),
   });
 
 export const createSecret = (id: string) =>
-  data(api.POST("/api/v1/service-accounts/{service_account_id}/secrets", { ...of(id), body: {} }));
+  data(api.POST("/api/v1/service-accounts/{service_account_id}/secrets", { ...accountParams(id), body: {} }));
 export const deleteSecret = ({ id, secretId }: { id: string; secretId: string }) =>
   data(
     api.DELETE("/api/v1/service-accounts/{service_account_id}/secrets/{secret_id}", {
@@ -30,8 +30,9 @@ export const deleteSecret = ({ id, secretId }: { id: string; secretId: string })
   );
 export const createAccount = (body: AccountCreate) => data(api.POST("/api/v1/service-accounts", { body }));
 export const updateAccount = ({ id, ...body }: AccountUpdate & { id: string }) =>
-  data(api.PATCH("/api/v1/service-accounts/{service_account_id}", { ...of(id), body }));
-export const deleteAccount = (id: string) => data(api.DELETE("/api/v1/service-accounts/{service_account_id}", of(id)));
+  data(api.PATCH("/api/v1/service-accounts/{service_account_id}", { ...accountParams(id), body }));
+export const deleteAccount = (id: string) =>
+  data(api.DELETE("/api/v1/service-accounts/{service_account_id}", accountParams(id)));
 
 /** A change of an account or its secrets; all of them are read again. */
 export function useAccountChange<Input, Output>(change: (input: Input) => Promise<Output>) {

@@ -7,7 +7,7 @@ import { Code } from "../../shared/code";
 import { Confirm } from "../../shared/confirm";
 import { words } from "../../shared/i18n/words";
 import { Failure, RowsLoading } from "../../shared/states/states";
-import { ago, day, exact } from "../../shared/time";
+import { dayOf, exactTime, timeSince } from "../../shared/time";
 import {
   type Account,
   createSecret,
@@ -31,11 +31,11 @@ function Row({ of: secret, mayWrite, onDelete }: { of: Secret; mayWrite: boolean
       <div className="grow stack">
         <span className="mono t-13">{secret.secret_prefix}…</span>
         <span className="t-12 t-2">
-          <span title={exact(secret.expires_at)}>
-            {isOver ? say("expired") : say("expires", { when: day(secret.expires_at) })}
+          <span title={exactTime(secret.expires_at)}>
+            {isOver ? say("expired") : say("expires", { when: dayOf(secret.expires_at) })}
           </span>
           {" · "}
-          {secret.last_used_at ? say("secretUsed", { when: ago(secret.last_used_at) }) : say("secretUnused")}
+          {secret.last_used_at ? say("secretUsed", { when: timeSince(secret.last_used_at) }) : say("secretUnused")}
         </span>
       </div>
       {mayWrite && (
@@ -77,7 +77,7 @@ export function Secrets({ of: account, mayWrite, onMade, onClose }: Props) {
       </Confirm>
     );
   const live = secrets?.filter((secret) => new Date(secret.expires_at).getTime() > Date.now()) ?? [];
-  const make = () =>
+  const makeSecret = () =>
     void create.mutateAsync(account.id).then(
       (made) => onMade(account.name, made),
       () => undefined,
@@ -98,7 +98,12 @@ export function Secrets({ of: account, mayWrite, onMade, onClose }: Props) {
           </ul>
         )}
         {mayWrite && (
-          <Button className="push" loading={create.isPending} disabled={live.length >= MAX_SECRETS} onClick={make}>
+          <Button
+            className="push"
+            loading={create.isPending}
+            disabled={live.length >= MAX_SECRETS}
+            onClick={makeSecret}
+          >
             {say("createSecret")}
           </Button>
         )}

@@ -12,13 +12,13 @@ const ACTIONS = ["block", "fallback", "notify"] as const;
 const MAX_USD = 1_000_000_000;
 type Unit = "usd" | "tokens";
 
-const start = (budget?: Budget) => ({
+const initialForm = (budget?: Budget) => ({
   unit: (budget?.limit_tokens != null ? "tokens" : "usd") as Unit,
   limit: budget?.limit_usd ?? budget?.limit_tokens ?? ("" as number | string),
   period: budget?.period ?? ("month" as Budget["period"]),
   action: budget?.action ?? ("block" as Budget["action"]),
 });
-type Form = ReturnType<typeof start>;
+type Form = ReturnType<typeof initialForm>;
 
 const fieldsOf = ({ unit, limit, period, action }: Form): BudgetFields => ({
   limit_usd: unit === "usd" ? Number(limit) : null,
@@ -105,7 +105,7 @@ type Props = { agentId: string; budget?: Budget; onClose: () => void };
 
 /** Set, change or remove what this agent may spend. */
 export function BudgetDialog({ agentId, budget, onClose }: Props) {
-  const [form, setForm] = useState(() => start(budget));
+  const [form, setForm] = useState(() => initialForm(budget));
   const save = useSaveBudget(agentId, budget?.id);
   const remove = useDeleteBudget();
   const set = (part: Partial<Form>) => setForm({ ...form, ...part });

@@ -8,7 +8,7 @@ import { words } from "../../shared/i18n/words";
 import { Pill } from "../../shared/marks/status";
 import { useNeeds } from "../../shared/states/access";
 import { Failure, RowsLoading } from "../../shared/states/states";
-import { exact, left, money } from "../../shared/time";
+import { exactTime, money, timeLeft } from "../../shared/time";
 import { BudgetDialog } from "./budget_dialog";
 import { type Budget, budgetsQuery } from "./queries";
 import style from "./statistics.module.css";
@@ -40,7 +40,7 @@ function Row({ budget, canWrite, onChange }: { budget: Budget; canWrite: boolean
         </span>
         <span className="t-12 t-3">
           {say(`action_${budget.action}`)}{" "}
-          <span title={exact(budget.resets_at)}>{say("resets", { left: left(budget.resets_at) })}</span>
+          <span title={exactTime(budget.resets_at)}>{say("resets", { left: timeLeft(budget.resets_at) })}</span>
         </span>
       </div>
       {canWrite && (

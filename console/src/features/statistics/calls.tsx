@@ -15,7 +15,7 @@ import { Status, type Tone } from "../../shared/marks/status";
 import { useNeeds } from "../../shared/states/access";
 import { Empty } from "../../shared/states/empty";
 import { Failure, RowsLoading } from "../../shared/states/states";
-import { ago, duration, exact, money } from "../../shared/time";
+import { duration, exactTime, money, timeSince } from "../../shared/time";
 import { CALL_STATUSES, type Filters, hasLogFilters } from "./filters";
 import { LogSettingsDialog } from "./log_settings";
 import { CALLS_PER_PAGE, type Log, logsQuery } from "./queries";
@@ -179,8 +179,8 @@ function Row({ row }: { row: Log }) {
       <td className="wide num t-2">{row.usage ? row.usage.total_tokens.toLocaleString(locale) : "–"}</td>
       <td className="wide num t-2">{row.estimated_cost_usd === null ? "–" : money(row.estimated_cost_usd)}</td>
       <td className="wide num t-2">{duration(row.response_time_ms)}</td>
-      <td className="num t-2" title={exact(row.created_at)}>
-        {ago(row.created_at)}
+      <td className="num t-2" title={exactTime(row.created_at)}>
+        {timeSince(row.created_at)}
       </td>
     </tr>
   );

@@ -13,7 +13,7 @@ const say = words(en, "features/statistics");
 const whole = new Intl.NumberFormat(locale, { maximumFractionDigits: 0 });
 const compact = new Intl.NumberFormat(locale, { notation: "compact", maximumSignificantDigits: 3 });
 const percent = new Intl.NumberFormat(locale, { style: "percent", maximumFractionDigits: 1 });
-const time = (ms: number | null) => (ms === null ? "–" : duration(ms));
+const durationOrDash = (ms: number | null) => (ms === null ? "–" : duration(ms));
 
 type FigureProps = { label: string; value: string; of?: number[]; course?: string; tone?: "bad"; children?: ReactNode };
 
@@ -84,13 +84,13 @@ export function AgentFigures({ stats }: { stats: Breakdown }) {
           say("cached", { share: percent.format(stats.cached_tokens / stats.total_tokens_used) })}
       </Figure>
       <Cost stats={stats} series={series} />
-      <Figure label={say("time")} value={time(stats.p50_response_time_ms)}>
-        {stats.p95_response_time_ms !== null && say("ofAnswered", { time: time(stats.p95_response_time_ms) })}
+      <Figure label={say("time")} value={durationOrDash(stats.p50_response_time_ms)}>
+        {stats.p95_response_time_ms !== null && say("ofAnswered", { time: durationOrDash(stats.p95_response_time_ms) })}
       </Figure>
-      <Figure label={say("firstWord")} value={time(stats.p50_first_token_ms)}>
+      <Figure label={say("firstWord")} value={durationOrDash(stats.p50_first_token_ms)}>
         {stats.p95_first_token_ms === null
           ? say("noStream")
-          : say("ofStreamed", { time: time(stats.p95_first_token_ms) })}
+          : say("ofStreamed", { time: durationOrDash(stats.p95_first_token_ms) })}
       </Figure>
       <Figure label={say("liked")} value={liked === null ? "–" : percent.format(liked)}>
         {rated ? say("ratings", { up: stats.positive_feedback, down: stats.negative_feedback }) : say("noRatings")}

@@ -3,7 +3,7 @@ import type { Breakdown } from "./queries";
 export type { Breakdown };
 
 type Rated = Pick<Breakdown, "successful_messages" | "failed_messages" | "positive_feedback" | "negative_feedback">;
-const share = (part: number, other: number) => (part + other ? part / (part + other) : null);
+const shareOf = (part: number, other: number) => (part + other ? part / (part + other) : null);
 
 /** What the period cost: null if no call had a known price, and how many calls the sum leaves out. */
 export function costOf({ estimated_cost_usd: usd, unpriced_calls: unpriced, models }: Breakdown) {
@@ -13,8 +13,8 @@ export function costOf({ estimated_cost_usd: usd, unpriced_calls: unpriced, mode
 
 /** How many of the chats ended without an error, and of the rated replies were liked; null without any. */
 export const sharesOf = (stats: Rated) => ({
-  success: share(stats.successful_messages, stats.failed_messages),
-  liked: share(stats.positive_feedback, stats.negative_feedback),
+  success: shareOf(stats.successful_messages, stats.failed_messages),
+  liked: shareOf(stats.positive_feedback, stats.negative_feedback),
 });
 
 /** Calls of tools that the log does not name: of entries that keep no calls, or that are deleted. */

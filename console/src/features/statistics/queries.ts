@@ -11,7 +11,7 @@ export type LogSettings = components["schemas"]["LogSettingsOut"];
 export type Budget = components["schemas"]["BudgetOut"];
 export type BudgetFields = Pick<Budget, "limit_usd" | "limit_tokens" | "period" | "action">;
 
-const of = (agentId: string) => ({ path: { agent_id: agentId } });
+const agentParams = (agentId: string) => ({ path: { agent_id: agentId } });
 
 export const breakdownQuery = (agentId: string, period: StatisticsPeriod) =>
   queryOptions({
@@ -19,7 +19,7 @@ export const breakdownQuery = (agentId: string, period: StatisticsPeriod) =>
     queryFn: ({ signal }) =>
       data(
         api.GET("/api/v1/agents/{agent_id}/stats/breakdown", {
-          params: { ...of(agentId), query: { period } },
+          params: { ...agentParams(agentId), query: { period } },
           signal,
         }),
       ),
@@ -33,7 +33,7 @@ export const logsQuery = (agentId: string, { period = DEFAULT_PERIOD, search, st
       data(
         api.GET("/api/v1/agents/{agent_id}/logs", {
           params: {
-            ...of(agentId),
+            ...agentParams(agentId),
             query: {
               per_page: CALLS_PER_PAGE,
               page: page ?? 1,
@@ -52,7 +52,7 @@ export const logsQuery = (agentId: string, { period = DEFAULT_PERIOD, search, st
 export const logSettingsQuery = (agentId: string) =>
   queryOptions({
     queryKey: ["agents", agentId, "log-settings"],
-    queryFn: () => data(api.GET("/api/v1/agents/{agent_id}/log-settings", { params: of(agentId) })),
+    queryFn: () => data(api.GET("/api/v1/agents/{agent_id}/log-settings", { params: agentParams(agentId) })),
   });
 
 export const budgetsQuery = (agentId: string) =>
@@ -73,7 +73,7 @@ function useChange<T, R>(queryKey: string[], write: (given: T) => Promise<R>) {
 export const useLogSettings = (agentId: string) =>
   // The settings are part of the agent's version.
   useChange(["agents", agentId], (body: LogSettings) =>
-    data(api.PUT("/api/v1/agents/{agent_id}/log-settings", { params: of(agentId), body })),
+    data(api.PUT("/api/v1/agents/{agent_id}/log-settings", { params: agentParams(agentId), body })),
   );
 
 export const useSaveBudget = (agentId: string, id?: string) =>

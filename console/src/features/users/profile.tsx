@@ -14,7 +14,7 @@ import { deviceName } from "../../shared/people/browser";
 import { roleName } from "../../shared/people/roles";
 import { SecretInput } from "../../shared/secret_input";
 import { Failure, RowsLoading } from "../../shared/states/states";
-import { ago } from "../../shared/time";
+import { timeSince } from "../../shared/time";
 import { useFields } from "../../shared/use_fields";
 import { ChangeName } from "./change_name";
 import style from "./profile.module.css";
@@ -188,7 +188,7 @@ function Sessions() {
                 {session.is_current && <Pill tone="ok">{say("here")}</Pill>}
               </span>
               <span className="t-12 t-3">
-                {session.ip_address} · {say("usedAt", { time: ago(session.last_used_at) })}
+                {session.ip_address} · {say("usedAt", { time: timeSince(session.last_used_at) })}
               </span>
             </div>
             {!session.is_current && (

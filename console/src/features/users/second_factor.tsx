@@ -56,7 +56,7 @@ export function SecondFactor() {
   const status = useQuery({ queryKey: ["auth", "mfa"], queryFn: () => data(api.GET("/api/v1/mfa/status")) });
   const [code, setCode] = useState("");
   const [isStored, setStored] = useState(false);
-  const done = () => {
+  const finishSetUp = () => {
     setCode("");
     setup.reset();
     return client.invalidateQueries({ queryKey: ["auth", "mfa"] });
@@ -65,11 +65,11 @@ export function SecondFactor() {
   const setup = useMutation({ mutationFn: () => data(api.POST("/api/v1/mfa/setup", { body: {} })), gcTime: 0 });
   const enable = useMutation({
     mutationFn: () => data(api.POST("/api/v1/mfa/enable", { body: { code } })),
-    onSuccess: done,
+    onSuccess: finishSetUp,
   });
   const disable = useMutation({
     mutationFn: () => data(api.POST("/api/v1/mfa/disable", { body: { code } })),
-    onSuccess: done,
+    onSuccess: finishSetUp,
   });
   if (status.error) return <Failure error={status.error} onRetry={() => void status.refetch()} />;
   if (!status.data) return null;

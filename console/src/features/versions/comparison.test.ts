@@ -3,7 +3,7 @@ import { act } from "react";
 import { expect, test, vi } from "vitest";
 import { newTurn, type Turn } from "../../shared/chat/chat";
 import { renderHook } from "../../shared/render_hook";
-import { type TimedTurn, timed, useComparison } from "./comparison";
+import { type TimedTurn, timeTurn, useComparison } from "./comparison";
 
 const event = (name: string, data: unknown) => `event: ${name}\nid: 1\ndata: ${JSON.stringify(data)}\n\n`;
 const WAITING = [
@@ -37,10 +37,10 @@ const settled = () => act(() => new Promise((done) => setTimeout(done, 60)));
 test("the time of a reply ends with its last end, not with the one that waits for an approval", () => {
   const stop = (finish_reason: string) => ({ finish_reason }) as Turn["stop"];
   const begun: TimedTurn = { ...newTurn("Refund it"), startedAt: 100 };
-  const waiting = timed(begun, { ...begun, stop: stop("awaiting_approval") }, 300);
-  const goingOn = timed(waiting, { ...waiting, stop: undefined, text: "Done" }, 900);
-  const ended = timed(goingOn, { ...goingOn, stop: stop("stop") }, 1100);
-  const rated = timed(ended, { ...ended, rating: "positive" }, 5000);
+  const waiting = timeTurn(begun, { ...begun, stop: stop("awaiting_approval") }, 300);
+  const goingOn = timeTurn(waiting, { ...waiting, stop: undefined, text: "Done" }, 900);
+  const ended = timeTurn(goingOn, { ...goingOn, stop: stop("stop") }, 1100);
+  const rated = timeTurn(ended, { ...ended, rating: "positive" }, 5000);
   expect([waiting, goingOn, ended, rated].map(({ totalMs }) => totalMs)).toEqual([200, 200, 1000, 1000]);
   expect(rated.firstWordMs).toBe(800);
 });

@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useReducer, useRef } from "react";
-import { suspect, whenBack } from "../../api/connection";
+import { checkServer, waitUntilBack } from "../../api/connection";
 import { asApiError } from "../../api/errors";
-import { newTurn, ask as openAnswer, resumeTurn, type Turn, type TurnError, turnErrorOf } from "../../shared/chat/chat";
+import { newTurn, openReply, resumeTurn, type Turn, type TurnError, turnErrorOf } from "../../shared/chat/chat";
 import { followReply } from "../../shared/chat/follow_reply";
 import type { VersionName } from "../../shared/versions/queries";
 
@@ -22,7 +22,7 @@ type Action =
   | { do: "clear" };
 
 /** The turn as it is now, with the moments that matter. */
-export function timed(turn: TimedTurn, now: Turn, at: number): TimedTurn {
+export function timeTurn(turn: TimedTurn, now: Turn, at: number): TimedTurn {
   const next = { ...turn, ...now };
   const passed = at - turn.startedAt;
   if (now.text && turn.firstWordMs === undefined) next.firstWordMs = passed;
@@ -36,7 +36,7 @@ const changeTurn = (column: Column, turnId: string, next: (turn: TimedTurn) => T
   turns: column.turns.map((turn) => (turn.id === turnId ? next(turn) : turn)),
 });
 
-function one(column: Column, action: Action): Column {
+function changeColumn(column: Column, action: Action): Column {
   switch (action.do) {
     case "choose":
       // Another version or model begins a conversation of its own.
@@ -44,7 +44,7 @@ function one(column: Column, action: Action): Column {
     case "start":
       return { ...column, conversationId: action.conversationId };
     case "show":
-      return changeTurn(column, action.turn.id, (turn) => timed(turn, action.turn, action.at));
+      return changeTurn(column, action.turn.id, (turn) => timeTurn(turn, action.turn, action.at));
     case "end":
       return changeTurn(column, action.turnId, (turn) => ({
         ...turn,
@@ -57,7 +57,7 @@ function one(column: Column, action: Action): Column {
   }
 }
 
-function reduce(columns: Column[], action: Action): Column[] {
+function changeColumns(columns: Column[], action: Action): Column[] {
   switch (action.do) {
     case "add":
       return [...columns, action.column];
@@ -74,7 +74,7 @@ function reduce(columns: Column[], action: Action): Column[] {
     case "clear":
       return columns.map((column) => ({ ...column, conversationId: "", turns: [] }));
     default:
-      return columns.map((column) => (column.id === action.id ? one(column, action) : column));
+      return columns.map((column) => (column.id === action.id ? changeColumn(column, action) : column));
   }
 }
 
@@ -84,7 +84,7 @@ type Hearing = { onAsk: (question: string) => void; onOver: (question: string, i
 
 /** Columns that answer the same questions, each with its own version, model and conversation. */
 export function useComparison(agentId: string, versions: VersionName[], { onAsk, onOver }: Hearing) {
-  const [columns, dispatch] = useReducer(reduce, versions, (all) =>
+  const [columns, dispatch] = useReducer(changeColumns, versions, (all) =>
     all.map((version, id): Column => ({ id, version, model: "", conversationId: "", turns: [] })),
   );
   const lastId = useRef(versions.length);
@@ -109,8 +109,8 @@ export function useComparison(agentId: string, versions: VersionName[], { onAsk,
       now = await followReply({
         turn,
         signal,
-        connection: { suspect, whenBack },
-        open: (until) => openAnswer(agentId, turn.question, column.conversationId, until, optionsOf(column)),
+        connection: { suspect: checkServer, whenBack: waitUntilBack },
+        open: (until) => openReply(agentId, turn.question, column.conversationId, until, optionsOf(column)),
         resume: (messageId, afterEvent, until) => resumeTurn(agentId, messageId, afterEvent, until),
         onStart: (conversationId) => dispatch({ do: "start", id: column.id, conversationId }),
         onChange: (state) => {

@@ -10,7 +10,7 @@ import { Unpublished } from "../../shared/agent/unpublished";
 import { words } from "../../shared/i18n/words";
 import { Pill } from "../../shared/marks/status";
 import { Failure, RowsLoading } from "../../shared/states/states";
-import { ago, exact } from "../../shared/time";
+import { exactTime, timeSince } from "../../shared/time";
 import { versionChanges } from "../../shared/versions/changes";
 import { Diff } from "../../shared/versions/diff";
 import { useNames } from "../../shared/versions/names";
@@ -33,8 +33,8 @@ type Agent = components["schemas"]["AgentDetail"];
 function Who({ id, at }: { id: string; at: string }) {
   const name = usePersonName(id);
   return (
-    <span className="t-12 t-3" title={exact(at)}>
-      {name} · {ago(at)}
+    <span className="t-12 t-3" title={exactTime(at)}>
+      {name} · {timeSince(at)}
     </span>
   );
 }

@@ -3,7 +3,7 @@ import { asApiError } from "../../api/errors";
 import { words } from "../../shared/i18n/words";
 import { Pill } from "../../shared/marks/status";
 import { findProvider, providerName } from "../../shared/providers/providers";
-import { type ApiKey, type Tried, tryStored, useKeyChange } from "../../shared/providers/queries";
+import { type ApiKey, type Tried, tryStoredKey, useKeyChange } from "../../shared/providers/queries";
 import { testWords } from "../../shared/providers/server_words";
 import en from "./words.en.json";
 
@@ -15,7 +15,7 @@ export const isServerKey = (key: ApiKey) => Boolean(findProvider(key.provider)?.
 /** The keys that exist, from an earlier visit or another person: one press takes one of them. */
 export function ConnectedKeys({ keys, onWorks }: { keys: ApiKey[]; onWorks: (tried: Required<Tried>) => void }) {
   const attempt = useKeyChange(async (key: ApiKey) => {
-    const { key: stored, test } = await tryStored(key);
+    const { key: stored, test } = await tryStoredKey(key);
     if (stored) onWorks({ key: stored, test });
     return test;
   });

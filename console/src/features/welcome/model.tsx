@@ -16,7 +16,7 @@ import {
   type ApiKey,
   createProviderKey,
   type FoundServer,
-  keyAt,
+  findKeyOfServer,
   type ModelProbe,
   probeQuery,
   providerKeysQuery,
@@ -82,7 +82,7 @@ type OwnServerProps = {
 /** What answers on this machine, and the address of one elsewhere. */
 function OwnServer({ probe, keys, onConnected, onAgain }: OwnServerProps) {
   const onWorks = (tried: Required<Tried>) => onConnected(connectedBy(tried));
-  const others = probe.servers.filter((server) => !keyAt(keys, server));
+  const others = probe.servers.filter((server) => !findKeyOfServer(keys, server));
   return (
     <>
       <ConnectedKeys keys={keys} onWorks={onWorks} />
@@ -124,7 +124,7 @@ function Works({ found, model, onModel }: { found: Connected; model: string; onM
   );
 }
 
-const talking = (models: string[]) => {
+const chatModelsOf = (models: string[]) => {
   const chat = models.filter(isChatModel);
   return chat.length ? chat : models;
 };
@@ -192,11 +192,11 @@ function Sources({ probe, keys, onDone, onAgain }: SourcesProps) {
   const [found, setFound] = useState<Partial<Record<Source, Connected>>>({});
   const [names, setNames] = useState<Partial<Record<Source, string>>>({});
   const connected = (of: Source) => (given: Connected) =>
-    setFound((all) => ({ ...all, [of]: { ...given, models: talking(given.models) } }));
+    setFound((all) => ({ ...all, [of]: { ...given, models: chatModelsOf(given.models) } }));
   const other = found[source];
   const name = names[source] ?? other?.models[0];
   const model = source === "embedded" ? (isReady ? embedded?.id : undefined) : name && `${other?.provider}/${name}`;
-  const works = (of: Source) => {
+  const testedModel = (of: Source) => {
     const given = found[of];
     const first = names[of] ?? given?.models[0];
     return given && first ? (
@@ -218,7 +218,7 @@ function Sources({ probe, keys, onDone, onAgain }: SourcesProps) {
           pill={providers.length > 0 && <Pill tone="ok">{say("isConnected")}</Pill>}
           text={say("providerText")}
         >
-          {works("provider") ?? <ProviderKeyForms keys={providers} onConnected={connected("provider")} />}
+          {testedModel("provider") ?? <ProviderKeyForms keys={providers} onConnected={connected("provider")} />}
         </ChoiceCard>
         <ChoiceCard
           {...group}
@@ -235,7 +235,7 @@ function Sources({ probe, keys, onDone, onAgain }: SourcesProps) {
           }
           text={say("serverText")}
         >
-          {works("server") ?? (
+          {testedModel("server") ?? (
             <OwnServer probe={probe} keys={servers} onConnected={connected("server")} onAgain={onAgain} />
           )}
         </ChoiceCard>

@@ -15,7 +15,7 @@ async function readGuide(): Promise<File> {
   return new File([text], say("guideFile"), { type: "text/markdown" });
 }
 
-async function teach(agentId: string, file: File, onProgress: (step: Progress) => void): Promise<void> {
+async function trainAgent(agentId: string, file: File, onProgress: (step: Progress) => void): Promise<void> {
   const form = new FormData();
   form.append("files", file);
   const params = { path: { agent_id: agentId } };
@@ -48,6 +48,6 @@ export async function createFrom(
       },
     }),
   );
-  if (template === "guide") await teach(agent.id, await readGuide(), onProgress);
+  if (template === "guide") await trainAgent(agent.id, await readGuide(), onProgress);
   return agent.id;
 }

@@ -1,9 +1,9 @@
 import ArrowRight from "icon:arrow-right";
 import { Button, TextInput } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
-import { Link, useLocation, useNavigate } from "@tanstack/react-router";
-import { type FormEvent, type ReactNode, useEffect, useRef, useState } from "react";
-import { type FirstPerson, isSetupOpen, setUp, stateOfLink } from "../../api/session";
+import { Link, Navigate, useLocation } from "@tanstack/react-router";
+import { type FormEvent, type ReactNode, useRef, useState } from "react";
+import { createFirstPerson, type FirstPerson, isSetupOpen, stateOfLink } from "../../api/session";
 import { emailProblem, passwordProblem, requiredProblem, useFormChecks } from "../../shared/form_checks";
 import { words } from "../../shared/i18n/words";
 import { SecretInput } from "../../shared/secret_input";
@@ -38,7 +38,6 @@ const useLinkState = (token: string) =>
 
 /** The first administrator, made with the link that the server printed in its terminal. */
 export function YouStep({ onDone }: { onDone: () => void }) {
-  const navigate = useNavigate();
   const given = tokenOf(useLocation({ select: (now) => now.hash }));
   const [link, setLink] = useState("");
   const { data: isOpen } = useQuery({ queryKey: ["auth", "setup"], queryFn: isSetupOpen });
@@ -47,10 +46,8 @@ export function YouStep({ onDone }: { onDone: () => void }) {
   const pasted = tokenOf(link);
   const ofPasted = useLinkState(isOpen ? pasted : "");
   const isUsed = isOpen === false || ofGiven === "used" || ofPasted === "used";
-  useEffect(() => {
-    if (isOpen === false && !given) void navigate({ to: "/sign-in", search: { to: "/welcome" }, replace: true });
-  }, [isOpen, given, navigate]);
-  if (isOpen === undefined || (!isOpen && !given)) return null;
+  if (isOpen === undefined) return null;
+  if (!isOpen && !given) return <Navigate to="/sign-in" search={{ to: "/welcome" }} replace />;
   if (isUsed) return <UsedLink />;
   const asksForLink = !given || isGivenWrong;
   const isPastedWrong = ofPasted === "wrong";
@@ -133,7 +130,7 @@ type FormProps = { token: string; linkField?: LinkField; isLinkWrong: boolean; o
 
 function PersonForm({ token, linkField, isLinkWrong, onDone }: FormProps) {
   const [person, setPerson] = useState({ first_name: "", last_name: "", email: "", password: "" });
-  const create = useMutation({ mutationFn: setUp, onSuccess: onDone });
+  const create = useMutation({ mutationFn: createFirstPerson, onSuccess: onDone });
   const { form, rest, problemOf } = useFields(create.error, NAMES);
   const set = (name: Field) => (event: { currentTarget: HTMLInputElement }) =>
     setPerson({ ...person, [name]: event.currentTarget.value });

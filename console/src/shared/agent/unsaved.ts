@@ -1,4 +1,4 @@
-import { useEffect, useState } from "react";
+import { useQuery } from "@tanstack/react-query";
 import { asApiError } from "../../api/errors";
 import type { components } from "../../api/schema";
 
@@ -28,7 +28,7 @@ export function keepUnsaved(agentId: string, unsaved: UnsavedDraft) {
 }
 
 /** What is still unsaved once `sent` has arrived: fields that changed again meanwhile. */
-export const without = (edits: Edits, sent: Edits): Edits =>
+export const withoutSent = (edits: Edits, sent: Edits): Edits =>
   Object.fromEntries(Object.entries(edits).filter(([field, value]) => sent[field as keyof Edits] !== value));
 
 const LOOK_MS = 1000;
@@ -60,20 +60,15 @@ export async function checkSaved(agentId: string): Promise<DraftSave> {
 
 /** The same for a screen; another tab may be typing, so it is looked at again and again. */
 export function useDraftSave(agentId: string): DraftSave {
-  const [now, setNow] = useState<DraftSave>({ state: "waiting", reason: "" });
-  useEffect(() => {
-    let isOver = false;
-    const look = async () => {
-      const found = await checkSaved(agentId);
-      if (isOver) return;
-      setNow((before) => (before.state === found.state && before.reason === found.reason ? before : found));
-    };
-    void look();
-    const timer = setInterval(() => void look(), LOOK_MS);
-    return () => {
-      isOver = true;
-      clearInterval(timer);
-    };
-  }, [agentId]);
-  return now;
+  const { data } = useQuery({
+    queryKey: ["unsaved", agentId],
+    queryFn: () => checkSaved(agentId),
+    // Nothing of it is asked of the server.
+    networkMode: "always",
+    refetchInterval: LOOK_MS,
+    refetchIntervalInBackground: true,
+    staleTime: 0,
+    gcTime: 0,
+  });
+  return data ?? { state: "waiting", reason: "" };
 }

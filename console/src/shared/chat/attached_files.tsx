@@ -4,7 +4,7 @@ import X from "icon:x";
 import { ActionIcon, Progress } from "@mantine/core";
 import { attachmentKind } from "@retinue/attachments";
 import { useQuery } from "@tanstack/react-query";
-import { useEffect, useState } from "react";
+import { useCallback } from "react";
 import { api } from "../../api/client";
 import { useMay } from "../../api/queries";
 import { words } from "../i18n/words";
@@ -14,16 +14,17 @@ import en from "./words.en.json";
 
 const say = words(en, "shared/chat");
 
-/** An address for bytes of this page, given up with the component. */
-function useObjectUrl(content: Blob | undefined): string {
-  const [url, setUrl] = useState("");
-  useEffect(() => {
-    if (!content) return;
-    const made = URL.createObjectURL(content);
-    setUrl(made);
-    return () => URL.revokeObjectURL(made);
-  }, [content]);
-  return url;
+/** A picture from bytes of this page. Their address is given up with the element. */
+function Picture({ content, alt }: { content: Blob; alt: string }) {
+  const show = useCallback(
+    (image: HTMLImageElement) => {
+      const url = URL.createObjectURL(content);
+      image.src = url;
+      return () => URL.revokeObjectURL(url);
+    },
+    [content],
+  );
+  return <img ref={show} alt={alt} />;
 }
 
 const contentOf = async (fileId: string): Promise<Blob> => {
@@ -57,7 +58,6 @@ function StoredFile({ of: file }: { of: Attached }) {
     gcTime: 60_000,
     retry: false,
   });
-  const url = useObjectUrl(data);
   const save = async () => {
     const link = document.createElement("a");
     link.href = URL.createObjectURL(data ?? (await contentOf(file.file_id)));
@@ -67,7 +67,7 @@ function StoredFile({ of: file }: { of: Attached }) {
   };
   return (
     <li className={style.file}>
-      {url ? <img src={url} alt={file.filename} /> : <Icon kind={file.kind} />}
+      {data ? <Picture content={data} alt={file.filename} /> : <Icon kind={file.kind} />}
       {may("files:read") && !isError ? (
         <button
           type="button"
@@ -100,10 +100,10 @@ export function AttachedUploads({ uploads, onDismiss }: UploadProps) {
 function UploadedFile({ of: upload, onDismiss }: { of: AttachedUpload; onDismiss: () => void }) {
   const { file, problem } = upload;
   const kind = attachmentKind(file.name);
-  const url = useObjectUrl(kind === "image" && !problem && file instanceof File ? file : undefined);
+  const image = kind === "image" && !problem && file instanceof File ? file : undefined;
   return (
     <li className={style.file} data-failed={problem ? true : undefined}>
-      {url ? <img src={url} alt="" /> : <Icon kind={kind} />}
+      {image ? <Picture content={image} alt="" /> : <Icon kind={kind} />}
       <span className="cut">{file.name}</span>
       {problem && <span role="alert">{typeof problem === "object" ? problem.message : say(`file_${problem}`)}</span>}
       {!problem && !upload.stored && (

@@ -72,7 +72,7 @@ export function useAttachments(kept: Kept = { files: [], cutFiles: [] }) {
   const change = useCallback((key: number, part: Partial<AttachedUpload>) => {
     setUploads((all) => all.map((one) => (one.key === key ? { ...one, ...part } : one)));
   }, []);
-  const send = async (key: number, file: File) => {
+  const uploadFile = async (key: number, file: File) => {
     const control = new AbortController();
     controls.current.set(key, control);
     const form = new FormData();
@@ -88,13 +88,13 @@ export function useAttachments(kept: Kept = { files: [], cutFiles: [] }) {
       controls.current.delete(key);
     }
   };
-  const add = (files: File[]) => {
+  const addFiles = (files: File[]) => {
     const added = files.slice(0, MAX_ATTACHMENTS - uploads.length).map((file) => {
       const problem = attachmentProblem(file);
       return { file, upload: newUpload({ file, ...(problem ? { problem } : {}) }) };
     });
     setUploads((all) => [...all, ...added.map(({ upload }) => upload)]);
-    for (const { file, upload } of added) if (!upload.problem) void send(upload.key, file);
+    for (const { file, upload } of added) if (!upload.problem) void uploadFile(upload.key, file);
   };
   const dismiss = (key: number) => {
     controls.current.get(key)?.abort();
@@ -122,7 +122,7 @@ export function useAttachments(kept: Kept = { files: [], cutFiles: [] }) {
     /** Names of those that would not survive a reload. */
     unstored: uploads.flatMap((one) => (one.stored || isRefused(one) ? [] : [one.file.name])),
     isUploading: uploads.some((one) => !one.stored && !one.problem),
-    add,
+    add: addFiles,
     dismiss,
     clear: () => setUploads([]),
     putBack,

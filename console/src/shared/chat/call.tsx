@@ -9,8 +9,9 @@ import { JsonView } from "../marks/json_view";
 import { KindIcon } from "../marks/kind_icon";
 import { duration } from "../time";
 import { AttachedFiles } from "./attached_files";
+import style from "./call.module.css";
 import type { ToolCall } from "./chat";
-import style from "./chat.module.css";
+import chat from "./chat.module.css";
 import en from "./words.en.json";
 
 const say = words(en, "shared/chat");
@@ -53,7 +54,7 @@ export function Call({ call }: { call: ToolCall }) {
         >
           {outcomeOf(call)}
         </span>
-        <ChevronDown size={14} className={isOpen ? style.up : ""} />
+        <ChevronDown size={14} className={isOpen ? chat.up : ""} />
       </button>
       {isOpen && (
         <div className={style.callBody}>

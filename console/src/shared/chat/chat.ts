@@ -80,7 +80,7 @@ export function shownWarnings(turn: Turn, isKnown: boolean): string[] {
   return all.filter((code) => code !== FALLBACK && !(isKnown && code === DEMO));
 }
 
-const since = (turn: Turn, now: number) => (turn.startedMs === undefined ? undefined : now - turn.startedMs);
+const elapsedMs = (turn: Turn, now: number) => (turn.startedMs === undefined ? undefined : now - turn.startedMs);
 
 /** The turn after one more event. */
 export function withEvent(turn: Turn, { event, data }: ServerEvent, now = performance.now()): Turn {
@@ -93,7 +93,7 @@ export function withEvent(turn: Turn, { event, data }: ServerEvent, now = perfor
       return {
         ...continued(turn),
         text: turn.text + String(body.delta ?? ""),
-        firstMs: turn.firstMs ?? since(turn, now),
+        firstMs: turn.firstMs ?? elapsedMs(turn, now),
       };
     case "tool_use":
       return {
@@ -108,7 +108,7 @@ export function withEvent(turn: Turn, { event, data }: ServerEvent, now = perfor
         calls: finishCall(turn.calls, { ...body, output: undefined, status: "awaiting_approval" }, now),
       };
     case "message_stop":
-      return stopped(turn, body as unknown as Stop & { tool_calls?: StoredCall[] }, now);
+      return withStop(turn, body as unknown as Stop & { tool_calls?: StoredCall[] }, now);
     case "error":
       return { ...turn, error: { code: String(body.code ?? ""), message: String(body.message ?? "") }, isLive: false };
     default:
@@ -124,7 +124,7 @@ type StoredCall = components["schemas"]["CalledTool"];
 const imagesOf = (call?: StoredCall): Attached[] =>
   (call?.images ?? []).map(({ file_id, filename }) => ({ file_id, filename, kind: "image" }));
 
-function stopped(turn: Turn, stop: Stop & { tool_calls?: StoredCall[] }, now: number): Turn {
+function withStop(turn: Turn, stop: Stop & { tool_calls?: StoredCall[] }, now: number): Turn {
   // The server knows how long a call took; the page only knows when it heard of it.
   const known = stop.tool_calls;
   const calls =
@@ -135,7 +135,7 @@ function stopped(turn: Turn, stop: Stop & { tool_calls?: StoredCall[] }, now: nu
           tookMs: known[at]?.execution_time_ms ?? call.tookMs,
         }))
       : turn.calls;
-  return { ...turn, calls, stop, isLive: false, tookMs: since(turn, now) };
+  return { ...turn, calls, stop, isLive: false, tookMs: elapsedMs(turn, now) };
 }
 
 const OPEN = ["running", "awaiting_approval"];
@@ -164,7 +164,7 @@ export type AskOptions = Partial<
   >
 >;
 
-export const ask = (
+export const openReply = (
   agentId: string,
   message: string,
   conversationId: string,

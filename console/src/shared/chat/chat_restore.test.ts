@@ -1,6 +1,6 @@
 // @vitest-environment jsdom
 import { expect, test, vi } from "vitest";
-import { ApiError, offline } from "../../api/errors";
+import { ApiError, unreachableError } from "../../api/errors";
 import {
   afterFrame,
   errorsOf,
@@ -79,8 +79,8 @@ test("a conversation that is no longer there is forgotten", async () => {
 test("a history that cannot be read now is read again once the server is back", async () => {
   const server = new FakeChatServer();
   server.stored = STORED;
-  const answers = [() => Promise.reject(offline()), async () => HISTORY];
-  server.readMessages = () => answers.shift()?.() ?? Promise.reject(offline());
+  const answers = [() => Promise.reject(unreachableError()), async () => HISTORY];
+  server.readMessages = () => answers.shift()?.() ?? Promise.reject(unreachableError());
   const { session } = server.open();
   await afterFrame();
   expect(server.suspectCount).toBe(1);

@@ -1,6 +1,6 @@
 // @vitest-environment jsdom
 import { expect, test, vi } from "vitest";
-import { ApiError, offline } from "../../api/errors";
+import { ApiError, unreachableError } from "../../api/errors";
 import {
   ANSWER_EVENTS,
   afterFrame,
@@ -74,7 +74,7 @@ test("nothing is asked if what comes first fails", async () => {
   const server = new FakeChatServer();
   const onUnanswered = vi.fn();
   const { session } = server.open({ onUnanswered });
-  await session.send("Second", { beforeSend: () => Promise.reject(offline()) });
+  await session.send("Second", { beforeSend: () => Promise.reject(unreachableError()) });
   expect(server.asked).toEqual([]);
   expect(lastTurnOf(session)).toMatchObject({ isLive: false, isRefused: true, error: { code: "server_gone" } });
   expect(onUnanswered).toHaveBeenCalledExactlyOnceWith(
@@ -135,7 +135,7 @@ test("a reply of a server that does not stop it is no longer waited for", async 
   const server = new FakeChatServer();
   const onUnanswered = vi.fn();
   server.answer = [START_EVENT, textEvent("Tw"), forever(), END_EVENT];
-  server.stopAnswer = () => Promise.reject(offline());
+  server.stopAnswer = () => Promise.reject(unreachableError());
   const { session } = server.open({ onUnanswered });
   const sent = session.send("Second");
   await afterFrame();
@@ -162,7 +162,7 @@ test("a question that the server has not begun to answer is given up at once", a
 
 test("a reply whose connection breaks continues after its last event", async () => {
   const server = new FakeChatServer();
-  server.answer = [START_EVENT, textEvent("Tw"), offline()];
+  server.answer = [START_EVENT, textEvent("Tw"), unreachableError()];
   server.rest = [textEvent("o."), END_EVENT];
   const { session } = server.open();
   const sent = session.send("Second");
@@ -173,7 +173,7 @@ test("a reply whose connection breaks continues after its last event", async () 
 
 test("what came of a reply that the server has lost is kept", async () => {
   const server = new FakeChatServer();
-  server.answer = [START_EVENT, textEvent("Tw"), offline()];
+  server.answer = [START_EVENT, textEvent("Tw"), unreachableError()];
   server.rest = [new ApiError(410, "stream_expired", "Lost.")];
   const { session } = server.open();
   await session.send("Second");

@@ -6,7 +6,7 @@ import { ATTACHMENT_ENDINGS, MAX_ATTACHMENTS } from "@retinue/attachments";
 import { type DragEvent, type KeyboardEvent, type RefObject, type SyntheticEvent, useRef, useState } from "react";
 import { words } from "../i18n/words";
 import { AttachedUploads } from "./attached_files";
-import style from "./chat.module.css";
+import style from "./composer.module.css";
 import type { ComposerState } from "./use_composer";
 import en from "./words.en.json";
 

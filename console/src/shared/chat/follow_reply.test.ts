@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { expect, test, vi } from "vitest";
-import { suspect, whenBack } from "../../api/connection";
-import { ask, newTurn, resumeTurn, type Turn } from "./chat";
+import { checkServer, waitUntilBack } from "../../api/connection";
+import { newTurn, openReply, resumeTurn, type Turn } from "./chat";
 import { followReply } from "./follow_reply";
 
 /** What the server answers to requests for a reply, one after the other; it is healthy all the time. */
@@ -39,9 +39,9 @@ function follow(...answers: (() => Response)[]) {
   const end = followReply({
     turn: newTurn("Where?"),
     signal: new AbortController().signal,
-    open: (signal) => ask("agt_1", "Where?", "", signal),
+    open: (signal) => openReply("agt_1", "Where?", "", signal),
     resume: (messageId, after, signal) => resumeTurn("agt_1", messageId, after, signal),
-    connection: { suspect, whenBack },
+    connection: { suspect: checkServer, whenBack: waitUntilBack },
     onChange: (turn) => seen.push(turn),
   });
   return { seen, end };

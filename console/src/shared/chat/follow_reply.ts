@@ -1,4 +1,4 @@
-import { type ApiError, asApiError, offline } from "../../api/errors";
+import { type ApiError, asApiError, unreachableError } from "../../api/errors";
 import type { ServerEvent } from "../../api/stream";
 import { isWaiting, type Turn, withEvent } from "./chat";
 import type { Connection } from "./read_when_back";
@@ -8,10 +8,10 @@ const RETRY_MS = 300;
 const MAX_BREAKS = 3;
 
 const isUnfinished = (turn: Turn) => Boolean(turn.messageId) && (isWaiting(turn) || !(turn.stop || turn.error));
-const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));
+const waitMs = (ms: number) => new Promise((done) => setTimeout(done, ms));
 
 /** Events of one frame are shown together: a hundred words a second must not be a hundred renderings. */
-function framed(apply: (events: ServerEvent[]) => void) {
+function applyByFrame(apply: (events: ServerEvent[]) => void) {
   let waiting: ServerEvent[] = [];
   let frame = 0;
   const flush = () => {
@@ -61,7 +61,7 @@ export async function followReply(following: Following): Promise<Turn> {
     now = part;
     onChange(now);
   };
-  const shown = framed((events) => show(events.reduce((one, event) => withEvent(one, event), now)));
+  const shown = applyByFrame((events) => show(events.reduce((one, event) => withEvent(one, event), now)));
   const read = async (stream: AsyncGenerator<ServerEvent>): Promise<ApiError | undefined> => {
     try {
       for await (const event of stream) {
@@ -84,7 +84,7 @@ export async function followReply(following: Following): Promise<Turn> {
     if (signal.aborted) return now;
     if (!failure && !isUnfinished(now)) {
       // A connection that ends before anything has come was no answer.
-      if (!now.messageId && !now.error) throw offline();
+      if (!now.messageId && !now.error) throw unreachableError();
       return now;
     }
     if (failure) {
@@ -96,7 +96,7 @@ export async function followReply(following: Following): Promise<Turn> {
       await connection.whenBack(signal);
       show({ ...now, isLost: false });
     }
-    if (last === before) await pause(isWaiting(now) ? RECONNECT_MS : RETRY_MS);
+    if (last === before) await waitMs(isWaiting(now) ? RECONNECT_MS : RETRY_MS);
     if (signal.aborted) return now;
     next = (control) => resume(now.messageId, last, control);
   }

@@ -8,7 +8,7 @@ import { lazy, memo, Suspense, useState } from "react";
 import { useMay } from "../../api/queries";
 import { words } from "../i18n/words";
 import { Markdown } from "../markdown/markdown";
-import { decimal, duration, exact, money } from "../time";
+import { decimal, duration, exactTime, money } from "../time";
 import { AttachedFiles } from "./attached_files";
 import { Call, Waiting } from "./call";
 import { isWaiting, type Rating, shownWarnings, type Turn } from "./chat";
@@ -166,7 +166,7 @@ function Figures({ turn }: { turn: Turn }) {
   const { total_tokens: total = 0, prompt_tokens: prompt = 0, cached_tokens: cached = 0 } = stop.usage ?? {};
   return (
     <div className={`${style.meta} num`}>
-      {turn.askedAt && <span>{exact(turn.askedAt)}</span>}
+      {turn.askedAt && <span>{exactTime(turn.askedAt)}</span>}
       {turn.tookMs !== undefined && <span>{duration(turn.tookMs)}</span>}
       {turn.firstMs !== undefined && <span>{say("firstWord", { time: duration(turn.firstMs) })}</span>}
       <span>{say("tokens", { count: total })}</span>

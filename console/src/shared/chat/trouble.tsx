@@ -12,7 +12,7 @@ import en from "./words.en.json";
 
 const say = words(en, "shared/chat");
 const CODES = en as Record<string, string>;
-const known = (code: string) => (code in CODES ? say(code as keyof typeof en) : undefined);
+const wordsOfCode = (code: string) => (code in CODES ? say(code as keyof typeof en) : undefined);
 const BUDGET = "budget_exceeded";
 const MODEL_CODES = ["model_not_configured", "model_error", "model_timeout"];
 
@@ -28,7 +28,7 @@ export function warningWords(code: string): string {
   const [name = "", ...rest] = code.split(":");
   const field = rest.join(":");
   if (name === "attachment_truncated") return say("attachment_truncated", { name: field });
-  return field ? say("ignored_field", { field }) : (known(name) ?? code);
+  return field ? say("ignored_field", { field }) : (wordsOfCode(name) ?? code);
 }
 
 function budgetWords({ message, details }: TurnError): string {
@@ -40,7 +40,7 @@ function budgetWords({ message, details }: TurnError): string {
   const tokens = details?.limit_tokens;
   const limit =
     typeof usd === "number" ? money(usd) : typeof tokens === "number" ? say("tokens", { count: tokens }) : "";
-  const whose = known(`budget_${scope}`);
+  const whose = wordsOfCode(`budget_${scope}`);
   return whose && limit ? say("budgetSpent", { whose, limit }) : message || say("budget_exceeded");
 }
 
@@ -73,7 +73,7 @@ function Remedy({ error }: { error: TurnError }) {
 /** Why there is no answer; of one that broke off, that it did, and then why. */
 function reasonOf(error: TurnError, { text, attachments = [] }: Turn): string {
   if (error.code === BUDGET) return budgetWords(error);
-  const own = known(text ? `cut_${error.code}` : error.code);
+  const own = wordsOfCode(text ? `cut_${error.code}` : error.code);
   const reason =
     refusedFiles(error, attachments) || own || sentenceOf(error.code, error.message, error.details) || say("failed");
   const isTold = !MODEL_CODES.includes(error.code) || !error.message || error.message === reason;

@@ -65,14 +65,14 @@ export function useKeptText(place: string) {
     [place, text, asked],
   );
   /** The question is over: answered, or put back. */
-  const settle = (question: string, isAnswered: boolean) => {
+  const settleQuestion = (question: string, isAnswered: boolean) => {
     // Another one may be on its way by now.
     setAsked((now) => (now === question ? "" : now));
     if (!isAnswered) setText((now) => putBefore(question, now));
   };
-  const ask = (question: string) => {
+  const noteQuestion = (question: string) => {
     setAsked(question);
     setText((now) => (now.trim() === question ? "" : now));
   };
-  return { text, setText, ask, settle };
+  return { text, setText, ask: noteQuestion, settle: settleQuestion };
 }

@@ -1,10 +1,10 @@
 import { type QueryClient, useQueryClient } from "@tanstack/react-query";
 import { useState, useSyncExternalStore } from "react";
 import { api } from "../../api/client";
-import { suspect, whenBack } from "../../api/connection";
+import { checkServer, waitUntilBack } from "../../api/connection";
 import { schedule } from "../schedule";
 import { messagesQuery } from "../trace/queries";
-import { ask, liveTurn, resumeTurn } from "./chat";
+import { liveTurn, openReply, resumeTurn } from "./chat";
 import { type ChatApi, ChatSession, type ChatSessionOptions } from "./chat_session";
 import { readChat, storeChat } from "./stored_chat";
 
@@ -25,13 +25,13 @@ const newChatSession = ({ agentId, ...options }: ChatOptions, client: QueryClien
   new ChatSession({
     ...options,
     api: chatApi(agentId, client),
-    connection: { suspect, whenBack },
+    connection: { suspect: checkServer, whenBack: waitUntilBack },
     storage: { read: () => readChat(agentId), write: (chat) => storeChat(agentId, chat) },
     schedule,
   });
 
 const chatApi = (agentId: string, client: QueryClient): ChatApi => ({
-  ask: (question, conversationId, signal, options) => ask(agentId, question, conversationId, signal, options),
+  ask: (question, conversationId, signal, options) => openReply(agentId, question, conversationId, signal, options),
   resume: (messageId, afterEvent, signal) => resumeTurn(agentId, messageId, afterEvent, signal),
   stop: (messageId) =>
     api.POST("/api/v1/agents/{agent_id}/chat/{message_id}/stop", {

@@ -22,22 +22,22 @@ export function useComposer(place: string) {
   useEffect(() => keepUnsent(place, JSON.parse(keptNow) as Unsent), [place, keptNow]);
 
   /** Note a question that is sent now: until the server has it, only this page knows it. */
-  const ask = (question: string, attachments: Attached[] = []) => {
+  const noteQuestion = (question: string, attachments: Attached[] = []) => {
     taken.current = [];
     setRefused(undefined);
     setAsked({ text: question, files: attachments });
   };
   /** What is to be sent; the field is empty then. */
-  const take = () => {
+  const takeMessage = () => {
     const message = { text: text.trim() || say("seeFiles"), files: stored };
-    ask(text.trim(), stored);
+    noteQuestion(text.trim(), stored);
     taken.current = files.uploads;
     setText("");
     files.clear();
     return message;
   };
   /** The server has the question, or nobody asks it any more. */
-  const settle = useCallback(() => {
+  const forgetQuestion = useCallback(() => {
     setAsked(undefined);
     setRefused(undefined);
   }, []);
@@ -68,5 +68,17 @@ export function useComposer(place: string) {
     [forgetFiles],
   );
   const isReady = Boolean(text.trim() || stored.length) && !files.isUploading;
-  return { text, setText, files, isReady, ask, take, settle, putBack, forget, refuse, refused: kept.refused };
+  return {
+    text,
+    setText,
+    files,
+    isReady,
+    ask: noteQuestion,
+    take: takeMessage,
+    settle: forgetQuestion,
+    putBack,
+    forget,
+    refuse,
+    refused: kept.refused,
+  };
 }

@@ -1,6 +1,6 @@
 import { type QueryClient, useQueryClient } from "@tanstack/react-query";
 import { useEffect } from "react";
-import { isServerGone, subscribeToServer, suspect } from "../../api/connection";
+import { checkServer, isServerGone, subscribeToServer } from "../../api/connection";
 import { unreadQuery } from "../../api/queries";
 import { openStream } from "../../api/stream";
 
@@ -37,7 +37,7 @@ export function useLiveInbox() {
     let control: AbortController | undefined;
     let timer: ReturnType<typeof setTimeout> | undefined;
     let isOver = false;
-    const follow = async () => {
+    const followStream = async () => {
       if (control || isOver) return;
       control = new AbortController();
       try {
@@ -52,30 +52,30 @@ export function useLiveInbox() {
           }
         }
         // A server ends a stream that nobody has left only when it goes.
-        if (!control.signal.aborted) suspect();
+        if (!control.signal.aborted) checkServer();
       } catch {
         // The page says that the server is gone; the stream comes back with it.
       }
       control = undefined;
-      if (!isOver && !document.hidden && !isServerGone()) timer = setTimeout(follow, RETRY_MS);
+      if (!isOver && !document.hidden && !isServerGone()) timer = setTimeout(followStream, RETRY_MS);
     };
-    const look = () => {
+    const followVisibility = () => {
       clearTimeout(timer);
       if (document.hidden) timer = setTimeout(() => control?.abort(), HIDDEN_MS);
-      else void follow();
+      else void followStream();
     };
-    document.addEventListener("visibilitychange", look);
+    document.addEventListener("visibilitychange", followVisibility);
     const forget = subscribeToServer(() => {
       clearTimeout(timer);
-      if (!isServerGone() && !document.hidden) void follow();
+      if (!isServerGone() && !document.hidden) void followStream();
     });
-    void follow();
+    void followStream();
     return () => {
       isOver = true;
       forget();
       clearTimeout(timer);
       control?.abort();
-      document.removeEventListener("visibilitychange", look);
+      document.removeEventListener("visibilitychange", followVisibility);
     };
   }, [client]);
 }

@@ -1,5 +1,5 @@
+import { useDebouncedValue } from "@mantine/hooks";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { useEffect, useState } from "react";
 import { api, data } from "../../api/client";
 import { words } from "../i18n/words";
 import { AgentMark } from "../marks/agent_mark";
@@ -49,11 +49,7 @@ function Picture({ of }: { of: Found }) {
 
 /** Objects by name or id, as the server finds them, for the palette. `knows` tells whether there is a page. */
 export function useObjects(text: string, go: (to: string) => () => void, knows: (to: string) => boolean) {
-  const [waited, setWaited] = useState(text);
-  useEffect(() => {
-    const timer = setTimeout(() => setWaited(text.trim()), SEARCH_WAIT_MS);
-    return () => clearTimeout(timer);
-  }, [text]);
+  const [waited] = useDebouncedValue(text.trim(), SEARCH_WAIT_MS);
   const { data: found } = useQuery({
     queryKey: ["search", waited],
     queryFn: ({ signal }) =>

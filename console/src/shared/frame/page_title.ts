@@ -1,8 +1,4 @@
-import { useEffect } from "react";
+import { useDocumentTitle } from "@mantine/hooks";
 
 /** Name the page in the tab and the history of the browser. */
-export function usePageTitle(title: string) {
-  useEffect(() => {
-    document.title = `${title} · Retinue`;
-  }, [title]);
-}
+export const usePageTitle = (title: string) => useDocumentTitle(`${title} · Retinue`);

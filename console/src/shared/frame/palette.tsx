@@ -19,7 +19,7 @@ import en from "./words.en.json";
 
 const say = words(en, "shared/frame");
 /** Whether an address belongs to a route: `/agents/$agentId` takes `/agents/agt_1`. */
-function fits(path: string, to: string): boolean {
+function isAddressOf(path: string, to: string): boolean {
   const [wanted, given] = [path.split("/"), to.split("/")];
   return wanted.length === given.length && wanted.every((part, i) => part.startsWith("$") || part === given[i]);
 }
@@ -27,7 +27,7 @@ function fits(path: string, to: string): boolean {
 type Filter = NonNullable<SpotlightProps["filter"]>;
 
 /** The entries with the wanted text; `>` is not part of it. */
-const matching: Filter = (query, all) => {
+const filterGroups: Filter = (query, all) => {
   const wanted = query.replace(/^>/, "").trim().toLowerCase();
   const isMatch = (one: SpotlightActionData) => `${one.label} ${one.keywords ?? ""}`.toLowerCase().includes(wanted);
   return all
@@ -65,10 +65,10 @@ export default function Palette({ onClose }: { onClose: () => void }) {
   const may = (permission?: string) => !permission || (role?.permissions.includes(permission) ?? false);
   const isActions = text.startsWith(">");
   const router = useRouter();
-  const knows = (to: string) => Object.keys(router.routesByPath).some((path) => fits(path, to));
+  const hasPage = (to: string) => Object.keys(router.routesByPath).some((path) => isAddressOf(path, to));
   useEffect(() => spotlight.open(), []);
   const go = (to: string) => () => void navigate({ to });
-  const objects = useObjects(isActions ? "" : text, go, knows);
+  const objects = useObjects(isActions ? "" : text, go, hasPage);
   const entries = NAVIGATION.flatMap((group) => group.entries).filter((entry) => may(entry.needs));
   const actions = [
     ...(may("agents:write")
@@ -105,7 +105,7 @@ export default function Palette({ onClose }: { onClose: () => void }) {
       shortcut={null}
       onSpotlightClose={onClose}
       onQueryChange={setText}
-      filter={matching}
+      filter={filterGroups}
       nothingFound={say("nothing")}
       scrollable
       maxHeight={420}

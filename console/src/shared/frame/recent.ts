@@ -14,7 +14,7 @@ export function readRecent(userId: string): Place[] {
 }
 
 /** What an address is about: all tabs of an agent are about the agent. */
-const objectOf = (to: string) => to.split("/").slice(0, 3).join("/");
+const objectAddress = (to: string) => to.split("/").slice(0, 3).join("/");
 
 /** Forget an address that was refused: nothing to come back to. */
 export function dropRecent(userId: string, to: string): void {
@@ -26,7 +26,7 @@ export function dropRecent(userId: string, to: string): void {
 /** Put an address first. Filters belong to it no more than a fragment: one object is one place, at its last tab. */
 export function keepRecent(userId: string, to: string, title: string): void {
   if (to === "/" || !title) return;
-  const others = readRecent(userId).filter((place) => objectOf(place.to) !== objectOf(to));
+  const others = readRecent(userId).filter((place) => objectAddress(place.to) !== objectAddress(to));
   const places = [{ to, title, at: new Date().toISOString() }, ...others].slice(0, MAX_PLACES);
   localStorage.setItem(keyOf(userId), JSON.stringify(places));
 }

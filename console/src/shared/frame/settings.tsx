@@ -16,7 +16,7 @@ const PARTS = [
   ["second-factor", "setSecondFactor", "setSecondFactorAlso"],
   ["sessions", "setSessions", "setSessionsAlso"],
 ] as const;
-const open = (address: string) => () => void window.open(address, "_blank", "noopener");
+const openInTab = (address: string) => () => void window.open(address, "_blank", "noopener");
 
 /** Settings and what to read, each also found by the other words that people have for it. */
 export function useSettings(may: (permission?: string) => boolean) {
@@ -44,14 +44,14 @@ export function useSettings(may: (permission?: string) => boolean) {
       label: say("docs"),
       keywords: say("docsAlso"),
       leftSection: read,
-      onClick: open(`${basePath}/docs`),
+      onClick: openInTab(`${basePath}/docs`),
     },
     {
       id: "guides",
       label: say("guides"),
       keywords: say("guidesAlso"),
       leftSection: read,
-      onClick: open(`${basePath}/docs/guides`),
+      onClick: openInTab(`${basePath}/docs/guides`),
     },
     ...(may("admin:users")
       ? [
@@ -71,7 +71,7 @@ export function useSettings(may: (permission?: string) => boolean) {
             label: say("readBudgets"),
             keywords: say("readBudgetsAlso"),
             leftSection: read,
-            onClick: open(guideAddress("usage", "budgets")),
+            onClick: openInTab(guideAddress("usage", "budgets")),
           },
         ]
       : []),

@@ -2,7 +2,7 @@ import { Kbd, Modal } from "@mantine/core";
 import { Fragment } from "react";
 import { general } from "../i18n/general";
 import { words } from "../i18n/words";
-import style from "./frame.module.css";
+import style from "./shortcuts.module.css";
 import en from "./words.en.json";
 
 const say = words(en, "shared/frame");

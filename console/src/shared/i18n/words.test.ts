@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { ago, clock, duration, left, money, withLocalTimes } from "../time";
+import { duration, money, timeLeft, timeOfDay, timeSince, withLocalTimes } from "../time";
 import { render } from "./words";
 
 it("puts values and plurals into texts", () => {
@@ -10,11 +10,11 @@ it("puts values and plurals into texts", () => {
 
 it("says times and money in few words", () => {
   const now = Date.parse("2026-11-16T12:00:00Z");
-  expect(ago("2026-11-16T11:38:00Z", now)).toBe("22 min");
-  expect(ago("2026-09-01T12:00:00Z", now)).toBe("1 Sept");
+  expect(timeSince("2026-11-16T11:38:00Z", now)).toBe("22 min");
+  expect(timeSince("2026-09-01T12:00:00Z", now)).toBe("1 Sept");
   expect([48, 1240, 200_000, 18_120_000].map(duration)).toEqual(["48 ms", "1.24 s", "3 min 20 s", "5 h 2 min"]);
   const rests = [29_500, 2_280_000, 18_000_000, 200_000_000, -1];
-  expect(rests.map((ms) => left(new Date(now + ms).toISOString(), now))).toEqual([
+  expect(rests.map((ms) => timeLeft(new Date(now + ms).toISOString(), now))).toEqual([
     "30 s",
     "38 min",
     "5 h",
@@ -25,7 +25,7 @@ it("says times and money in few words", () => {
 });
 
 it("shows moments that the server names in UTC in the time of this place", () => {
-  const here = clock("2026-11-18T08:30:00Z");
+  const here = timeOfDay("2026-11-18T08:30:00Z");
   expect(withLocalTimes("Decide it before 2026-11-18 08:30 UTC.")).toBe(`Decide it before ${here}.`);
   expect(withLocalTimes("It begins at 2026-11-18T08:30:59.123Z")).toBe(`It begins at ${here}`);
   expect(withLocalTimes("Version 2026-11-18, 08:30")).toBe("Version 2026-11-18, 08:30");

@@ -1,6 +1,7 @@
 import Search from "icon:search";
 import { Kbd, TextInput } from "@mantine/core";
-import { useEffect, useRef, useState } from "react";
+import { useDebouncedCallback } from "@mantine/hooks";
+import { useRef, useState } from "react";
 import { useKeys } from "../frame/keys";
 import style from "./list.module.css";
 
@@ -13,8 +14,6 @@ export function SearchField({ label, value = "", onChange }: Props) {
   const [text, setText] = useState(value);
   const field = useRef<HTMLInputElement>(null);
   useKeys({ "/": () => field.current?.focus() });
-  const change = useRef(onChange);
-  change.current = onChange;
   // A value that this field did not ask for was set elsewhere, for example by "Clear filters" or by going back.
   const [seen, setSeen] = useState(value);
   const asked = useRef(value);
@@ -23,14 +22,11 @@ export function SearchField({ label, value = "", onChange }: Props) {
     if (value !== asked.current) setText(value);
     asked.current = value;
   }
-  useEffect(() => {
+  const search = useDebouncedCallback(() => {
     if (text === asked.current) return;
-    const timer = setTimeout(() => {
-      asked.current = text;
-      change.current(text || undefined);
-    }, WAIT_MS);
-    return () => clearTimeout(timer);
-  }, [text]);
+    asked.current = text;
+    onChange(text || undefined);
+  }, WAIT_MS);
   return (
     <TextInput
       ref={field}
@@ -41,7 +37,10 @@ export function SearchField({ label, value = "", onChange }: Props) {
       placeholder={label}
       aria-label={label}
       value={text}
-      onChange={(event) => setText(event.currentTarget.value)}
+      onChange={(event) => {
+        setText(event.currentTarget.value);
+        search();
+      }}
     />
   );
 }

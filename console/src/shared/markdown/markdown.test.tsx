@@ -12,6 +12,22 @@ function shown(text: string, onCite?: (index: number) => void) {
   return place;
 }
 
+/** Show a text once the chunk that colours code is there. */
+async function shownInColours(text: string): Promise<HTMLElement> {
+  const place = shown(text);
+  await act(async () => {
+    await import("./highlighted_code");
+    await new Promise((done) => setTimeout(done));
+  });
+  return place;
+}
+
+/** The code of a text once its colours are there, as pairs of class and token. */
+async function tokensOf(text: string): Promise<(string | null)[][]> {
+  const place = await shownInColours(text);
+  return [...place.querySelectorAll(".code span")].map((token) => [token.className, token.textContent]);
+}
+
 describe("Markdown", () => {
   it.each([
     "<script>alert(1)</script>",
@@ -74,11 +90,35 @@ describe("Markdown", () => {
   it("copies code", async () => {
     const writeText = vi.fn(() => Promise.resolve());
     vi.stubGlobal("navigator", { clipboard: { writeText } });
-    const button = shown("```\na b\n```").querySelector("button");
+    const place = shown("```\na b\n```");
+    const button = place.querySelector("button");
     await act(async () => button?.click());
     expect(writeText).toHaveBeenCalledWith("a b");
     expect(button?.textContent).toBe("Copied");
+    expect(place.querySelector("[role=status]")?.textContent).toBe("Copied");
     vi.unstubAllGlobals();
+  });
+
+  it("offers no copy where the page may not write to the clipboard", () => {
+    vi.stubGlobal("navigator", {});
+    expect(shown("```\na b\n```").querySelector("button")).toBeNull();
+    vi.unstubAllGlobals();
+  });
+
+  it("colours the tokens of a known language", async () => {
+    const tokens = await tokensOf("```Python\nreturn 1  # <b>\n```");
+    expect(tokens.map(([, text]) => text)).toEqual(["return", "1", "# <b>"]);
+    expect(new Set(tokens.map(([kind]) => kind)).size).toBe(3);
+  });
+
+  it("leaves code of other languages and very long code as they are", async () => {
+    const long = "1 ".repeat(20_000);
+    const place = await shownInColours(
+      `\`\`\`brainfuck\n+<\n\`\`\`\n\n\`\`\`js\n${long}\n\`\`\`\n\n\`\`\`js\n1\n\`\`\``,
+    );
+    const codes = [...place.querySelectorAll(".code")];
+    expect(codes.map((code) => code.textContent)).toEqual(["+<", long, "1"]);
+    expect(codes.map((code) => code.querySelectorAll("span").length)).toEqual([0, 0, 1]);
   });
 
   it("keeps headings, lists, rules and line ends as they were meant", () => {

@@ -1,11 +1,11 @@
 import { parseMarkdown } from "@retinue/markdown";
 import type { MarkdownElement, MarkdownNode } from "@retinue/markdown/tree";
-import { createElement, Fragment, type ReactNode, useState } from "react";
+import { createElement, Fragment, type ReactNode } from "react";
 import { general } from "../i18n/general";
+import { CodeBlock } from "./code_block";
 import style from "./markdown.module.css";
 
 const CITATION = /\[(\d{1,2})\]/;
-const COPIED_MS = 2000;
 
 /** Markdown as elements. HTML in the text is shown as text; links lead to http, https and mail addresses only. */
 export function Markdown({ children, onCite }: { children: string; onCite?: (index: number) => void }) {
@@ -25,7 +25,7 @@ function elementOf(node: MarkdownElement, cite: Cite): ReactNode {
     case "heading":
       return createElement(`h${Math.min(6, (node.level ?? 1) + 2)}`, null, nodesOf(children, cite));
     case "pre":
-      return <CodeBlock text={String(children[0] ?? "")} />;
+      return <CodeBlock text={String(children[0] ?? "")} language={node.language} />;
     case "code":
       return <code className="mono">{nodesOf(children, undefined)}</code>;
     case "a":
@@ -59,27 +59,6 @@ function Table({ children }: { children: ReactNode }) {
     <section className={style.table} tabIndex={0} aria-label={general("table")}>
       <table>{children}</table>
     </section>
-  );
-}
-
-/** Code that keeps its indentation, with a button that copies it. */
-function CodeBlock({ text }: { text: string }) {
-  const [isCopied, setCopied] = useState(false);
-  const copy = async () => {
-    await navigator.clipboard?.writeText(text);
-    setCopied(true);
-    setTimeout(() => setCopied(false), COPIED_MS);
-  };
-  return (
-    <div className={style.block}>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable region must be reachable by keyboard */}
-      <section className={`code ${style.code}`} tabIndex={0} aria-label={general("code")}>
-        {text}
-      </section>
-      <button type="button" className={style.copy} onClick={() => void copy()}>
-        {general(isCopied ? "copied" : "copyCode")}
-      </button>
-    </div>
   );
 }
 

@@ -30,15 +30,15 @@ const SYSTEMS: [RegExp, string][] = [
   [/\bMac OS X\b|\bMacintosh\b/, "macOS"],
   [/\bLinux\b|\bX11\b/, "Linux"],
 ];
-const find = (of: [RegExp, string][], text: string) => of.find(([shape]) => shape.test(text))?.[1];
+const findName = (of: [RegExp, string][], text: string) => of.find(([shape]) => shape.test(text))?.[1];
 
 /** "Firefox on Linux" from what a browser says of itself. */
 export function deviceName(userAgent: string | null | undefined): string {
   const text = userAgent ?? "";
-  const program = find(PROGRAMS, text);
+  const program = findName(PROGRAMS, text);
   if (program) return say("program", { name: program });
-  const browser = find(BROWSERS, text);
-  const system = find(SYSTEMS, text);
+  const browser = findName(BROWSERS, text);
+  const system = findName(SYSTEMS, text);
   if (browser && system) return say("browserOn", { browser, system });
   return browser ?? (system ? say("someBrowserOn", { system }) : say("unknownDevice"));
 }

@@ -5,7 +5,7 @@ import { SecretInput } from "../secret_input";
 import { useFields } from "../use_fields";
 import style from "./key_form.module.css";
 import { findProvider, guessProvider, PROVIDERS, type ProviderName, providerName } from "./providers";
-import { type Tried, tryKey, useKeyChange } from "./queries";
+import { type Tried, tryNewKey, useKeyChange } from "./queries";
 import { testWords } from "./server_words";
 import en from "./words.en.json";
 
@@ -17,7 +17,7 @@ export function KeyForm({ onWorks, label }: { onWorks: (tried: Required<Tried>) 
   const [key, setKey] = useState("");
   const [chosen, setChosen] = useState<ProviderName>();
   const [url, setUrl] = useState("");
-  const attempt = useKeyChange(tryKey);
+  const attempt = useKeyChange(tryNewKey);
   const provider = chosen ?? guessProvider(key);
   const shape = provider && findProvider(provider);
   const isComplete = Boolean(shape && (shape.isKeyless || key.trim()) && (!shape.needsUrl || url.trim()));

@@ -1,5 +1,5 @@
 import { beforeEach, expect, it, vi } from "vitest";
-import { type ApiKey, keyAt, tryKey } from "./queries";
+import { type ApiKey, findKeyOfServer, tryNewKey } from "./queries";
 
 const answers = vi.hoisted(() => ({ keys: [] as unknown[], works: true, calls: [] as string[] }));
 vi.mock("../../api/client", () => {
@@ -30,32 +30,32 @@ it.each([
   ["http://127.0.0.1:11435/v1", undefined],
   ["http://localhost.example:11434/v1", undefined],
 ])("knows the server at %j", (base_url, id) => {
-  expect(keyAt([stored], { provider: "ollama", base_url })?.id).toBe(id);
-  expect(keyAt([stored], { provider: "openai_compatible", base_url })).toBeUndefined();
+  expect(findKeyOfServer([stored], { provider: "ollama", base_url })?.id).toBe(id);
+  expect(findKeyOfServer([stored], { provider: "openai_compatible", base_url })).toBeUndefined();
 });
 
 it("asks the key that exists and makes no second one", async () => {
-  const tried = await tryKey({ provider: "ollama", name: "x", base_url: "http://localhost:11434/v1" });
+  const tried = await tryNewKey({ provider: "ollama", name: "x", base_url: "http://localhost:11434/v1" });
   expect(tried.key?.id).toBe("old");
   expect(answers.calls).toEqual(["GET /api/v1/api-keys", "POST /api/v1/api-keys/{key_id}/test"]);
 });
 
 it("keeps a stored key whose server does not answer, and no new one", async () => {
   answers.works = false;
-  await tryKey({ provider: "ollama", name: "x", base_url: "http://127.0.0.1:11434" });
+  await tryNewKey({ provider: "ollama", name: "x", base_url: "http://127.0.0.1:11434" });
   expect(answers.calls).not.toContain("DELETE /api/v1/api-keys/{key_id}");
-  const tried = await tryKey({ provider: "ollama", name: "x", base_url: "http://127.0.0.1:1/v1" });
+  const tried = await tryNewKey({ provider: "ollama", name: "x", base_url: "http://127.0.0.1:1/v1" });
   expect(tried.key).toBeUndefined();
   expect(answers.calls).toContain("DELETE /api/v1/api-keys/{key_id}");
 });
 
 it("turns a key on again that was off", async () => {
   answers.keys = [{ ...stored, is_active: false }];
-  await tryKey({ provider: "ollama", name: "x", base_url: "http://127.0.0.1:11434" });
+  await tryNewKey({ provider: "ollama", name: "x", base_url: "http://127.0.0.1:11434" });
   expect(answers.calls).toContain("PUT /api/v1/api-keys/{key_id}");
 });
 
 it("stores a key with a secret of its own", async () => {
-  await tryKey({ provider: "ollama", name: "x", base_url: "http://127.0.0.1:11434", api_key: "sk-1" });
+  await tryNewKey({ provider: "ollama", name: "x", base_url: "http://127.0.0.1:11434", api_key: "sk-1" });
   expect(answers.calls[0]).toBe("POST /api/v1/api-keys");
 });

@@ -30,11 +30,11 @@ export const chatModelsQuery = queryOptions({ ...modelListQuery, select: chatMod
 /** Others are paid by characters or minutes. */
 export const isPaidByTokens = ({ kind }: Pick<ChatModel, "kind">) => kind === "chat" || kind === "embedding";
 
-const path = (id: string) => ({ params: { path: { key_id: id } } });
+const keyParams = (id: string) => ({ params: { path: { key_id: id } } });
 export const createProviderKey = (body: ApiKeyCreate) => data(api.POST("/api/v1/api-keys", { body }));
-export const testKey = (id: string) => data(api.POST("/api/v1/api-keys/{key_id}/test", path(id)));
+export const testKey = (id: string) => data(api.POST("/api/v1/api-keys/{key_id}/test", keyParams(id)));
 export const updateKey = ({ id, ...body }: { id: string } & components["schemas"]["ApiKeyUpdate"]) =>
-  data(api.PUT("/api/v1/api-keys/{key_id}", { ...path(id), body }));
+  data(api.PUT("/api/v1/api-keys/{key_id}", { ...keyParams(id), body }));
 export const deleteKey = async ({ id, force }: { id: string; force?: boolean }) =>
   void (await api.DELETE("/api/v1/api-keys/{key_id}", {
     params: { path: { key_id: id }, query: { force: force ?? false } },
@@ -52,34 +52,34 @@ const plainAddress = (address: string) =>
     .toLowerCase();
 
 /** The stored key of a server at this address. */
-export const keyAt = (keys: ApiKey[], { provider, base_url }: Pick<ApiKeyCreate, "provider" | "base_url">) =>
+export const findKeyOfServer = (keys: ApiKey[], { provider, base_url }: Pick<ApiKeyCreate, "provider" | "base_url">) =>
   base_url
     ? keys.find(
         (key) => key.provider === provider && key.base_url && plainAddress(key.base_url) === plainAddress(base_url),
       )
     : undefined;
 
-const works = (key: ApiKey): ApiKey => ({ ...key, is_valid: true, last_tested_at: new Date().toISOString() });
+const markWorking = (key: ApiKey): ApiKey => ({ ...key, is_valid: true, last_tested_at: new Date().toISOString() });
 
 /** Ask the server of a stored key, which stays as it is if nothing answers. */
-export async function tryStored(key: ApiKey): Promise<Tried> {
+export async function tryStoredKey(key: ApiKey): Promise<Tried> {
   const test = await testKey(key.id);
   if (!test.success) return { test };
   if (!key.is_active) await updateKey({ id: key.id, is_active: true });
-  return { key: works(key), test };
+  return { key: markWorking(key), test };
 }
 
 /**
  * Store a key and ask its provider at once; one that does not work is not kept.
  * A server that needs no secret is stored once: connecting it again asks the key that exists.
  */
-export async function tryKey(body: ApiKeyCreate): Promise<Tried> {
-  const stored = body.api_key || !body.base_url ? undefined : keyAt((await listKeys()).data, body);
-  if (stored) return tryStored(stored);
+export async function tryNewKey(body: ApiKeyCreate): Promise<Tried> {
+  const stored = body.api_key || !body.base_url ? undefined : findKeyOfServer((await listKeys()).data, body);
+  if (stored) return tryStoredKey(stored);
   const key = await createProviderKey(body);
   try {
     const test = await testKey(key.id);
-    if (test.success) return { key: works(key), test };
+    if (test.success) return { key: markWorking(key), test };
     await deleteKey({ id: key.id, force: true });
     return { test };
   } catch (error) {

@@ -4,7 +4,7 @@ import { words } from "../i18n/words";
 import { SecretInput } from "../secret_input";
 import { useFields } from "../use_fields";
 import style from "./key_form.module.css";
-import { type Tried, tryKey, useKeyChange } from "./queries";
+import { type Tried, tryNewKey, useKeyChange } from "./queries";
 import { testWords } from "./server_words";
 import en from "./words.en.json";
 
@@ -28,7 +28,7 @@ export function ServerForm({ onWorks }: { onWorks: (tried: Required<Tried>) => v
   const [kind, setKind] = useState<Kind>("ollama");
   const [address, setAddress] = useState("");
   const [key, setKey] = useState("");
-  const attempt = useKeyChange(tryKey);
+  const attempt = useKeyChange(tryNewKey);
   const { form, rest, problemOf } = useFields(attempt.error, ["base_url", "api_key"]);
   const submit = async (event: FormEvent) => {
     event.preventDefault();

@@ -27,7 +27,7 @@ export function sentenceOf(
 }
 
 /** "must have at least 8 characters, a number": each part has its own words. */
-function listed(message: string, table?: Record<string, string>): string | undefined {
+function phraseOfParts(message: string, table?: Record<string, string>): string | undefined {
   const [, first, rest] = /^(must have|must be one of) (.+)$/.exec(message) ?? [];
   const frame = table?.[`${first} …`];
   if (!frame || !rest) return undefined;
@@ -37,7 +37,7 @@ function listed(message: string, table?: Record<string, string>): string | undef
 
 /** What is wrong with a field, such as "must be at most 200 characters"; `#` stands for the numbers in it. */
 export function phraseOf(message: string, table = translationOf("shared/refusals")): string {
-  const text = table?.[message.replace(NUMBER, "#")] ?? listed(message, table);
+  const text = table?.[message.replace(NUMBER, "#")] ?? phraseOfParts(message, table);
   const numbers = message.match(NUMBER) ?? [];
   return text ? text.replace(/#/g, () => numbers.shift() ?? "#") : message;
 }

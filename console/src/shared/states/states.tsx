@@ -3,7 +3,7 @@ import RotateCw from "icon:rotate-cw";
 import Timer from "icon:timer";
 import Unplug from "icon:unplug";
 import { Button } from "@mantine/core";
-import { useEffect, useMemo, useState, useSyncExternalStore } from "react";
+import { useMemo, useSyncExternalStore } from "react";
 import { type ApiError, asApiError } from "../../api/errors";
 import { everyHalfSecond } from "../clock";
 import { words } from "../i18n/words";
@@ -12,7 +12,6 @@ import { Forbidden } from "./forbidden";
 import en from "./words.en.json";
 
 const say = words(en, "shared/states");
-const SKELETON_WAIT_MS = 150;
 
 /** Seconds until a moment, counted down to zero. */
 export function useCountdown(seconds: number): number {
@@ -85,14 +84,8 @@ export const NotFound = () => (
 
 /** Skeletons stand where the columns will stand, so that nothing jumps. Nothing is shown for 150 ms. */
 export function RowsLoading({ rows = 8, columns }: { rows?: number; columns: number[] }) {
-  const [isShown, setShown] = useState(false);
-  useEffect(() => {
-    const timer = setTimeout(() => setShown(true), SKELETON_WAIT_MS);
-    return () => clearTimeout(timer);
-  }, []);
-  if (!isShown) return null;
   return (
-    <div role="status" aria-label={say("loading")}>
+    <div className="late" role="status" aria-label={say("loading")}>
       {Array.from({ length: rows }, (_, i) => (
         <div
           key={i}

@@ -2,11 +2,16 @@ import type { ReactNode } from "react";
 
 export type Toast = { id: number; text: string; action?: ReactNode };
 
+const SHOWN_MS = 6_000;
+/** What can be clicked stays longer: it has to be read and reached. */
+const SHOWN_WITH_ACTION_MS = 12_000;
+
 let lastId = 0;
 let shown: readonly Toast[] = [];
 const listeners = new Set<() => void>();
+const timers = new Map<number, ReturnType<typeof setTimeout>>();
 
-function set(next: readonly Toast[]) {
+function setShown(next: readonly Toast[]) {
   shown = next;
   for (const listener of listeners) listener();
 }
@@ -14,10 +19,31 @@ function set(next: readonly Toast[]) {
 /** Say that something was done, with what can be done next. It goes by itself. */
 export function toast(text: string, action?: ReactNode) {
   lastId += 1;
-  set([...shown, { id: lastId, text, action }]);
+  const added = { id: lastId, text, action };
+  setShown([...shown, added]);
+  dismissLater(added);
 }
 
-export const dismiss = (id: number) => set(shown.filter((one) => one.id !== id));
+/** Keep a toast for as long as somebody points at it or is inside it. */
+export function holdToast({ id }: Toast) {
+  clearTimeout(timers.get(id));
+  timers.delete(id);
+}
+
+/** Let a toast go after its time. */
+export function dismissLater(one: Toast) {
+  holdToast(one);
+  timers.set(
+    one.id,
+    setTimeout(() => dismissToast(one), one.action ? SHOWN_WITH_ACTION_MS : SHOWN_MS),
+  );
+}
+
+export function dismissToast(gone: Toast) {
+  holdToast(gone);
+  setShown(shown.filter((one) => one !== gone));
+}
+
 export const shownToasts = () => shown;
 export function subscribeToToasts(listener: () => void) {
   listeners.add(listener);

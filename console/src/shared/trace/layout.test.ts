@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { layOut, type Span, sideOf, sumsOf, type Trace } from "./layout";
+import { layOutRows, type Span, sideOf, sumsOf, type Trace } from "./layout";
 
 const START = Date.parse("2026-11-16T12:00:00Z");
 const span = (id: string, parent: string | null, kind: Span["kind"], at: number, took: number, more = {}): Span => ({
@@ -22,7 +22,7 @@ const span = (id: string, parent: string | null, kind: Span["kind"], at: number,
 
 describe("the layout of a trace", () => {
   it("puts children under their parents, in the order of their start", () => {
-    const { rows, ticks } = layOut([
+    const { rows, ticks } = layOutRows([
       span("tool", "turn", "tool", 600, 200),
       span("model", "turn", "model", 0, 500),
       span("turn", null, "turn", 0, 1000),
@@ -44,14 +44,14 @@ describe("the layout of a trace", () => {
   });
   it("leaves out what is folded and survives missing parents and circles", () => {
     const spans = [span("a", null, "turn", 0, 10), span("b", "a", "tool", 1, 2), span("lost", "gone", "job", 3, 1)];
-    expect(layOut(spans, new Set(["a"])).rows.map((row) => row.span.span_id)).toEqual(["a", "lost"]);
+    expect(layOutRows(spans, new Set(["a"])).rows.map((row) => row.span.span_id)).toEqual(["a", "lost"]);
     const circle = [span("x", "y", "tool", 0, 1), span("y", "x", "tool", 0, 1)];
-    expect(layOut(circle).rows.map((row) => row.span.span_id)).toEqual(["x", "y"]);
-    expect(layOut([]).rows).toEqual([]);
+    expect(layOutRows(circle).rows.map((row) => row.span.span_id)).toEqual(["x", "y"]);
+    expect(layOutRows([]).rows).toEqual([]);
   });
   it("draws a long wait for a person shorter and says its true times", () => {
     const hour = 3_600_000;
-    const { rows, ticks } = layOut([
+    const { rows, ticks } = layOutRows([
       span("turn", null, "turn", 0, 1000),
       span("wait", "turn", "approval", 1000, hour),
       span("after", "turn", "model", 1000 + hour, 1000),
@@ -74,7 +74,7 @@ describe("the layout of a trace", () => {
       span("m", null, "model", 100, 400, { attributes }),
       span("t", null, "tool", 500, 10, { status: "error", error: { code: "timeout", message: "" } }),
     ];
-    const [model, tool] = layOut(spans).rows;
+    const [model, tool] = layOutRows(spans).rows;
     expect([model?.tokens, model?.cachedShare, model?.firstShare, model?.note]).toEqual([100, 0.5, 0.5, "m"]);
     expect([tool?.kind, tool?.note]).toEqual(["bad", "It was not finished in time."]);
     const sums = sumsOf({ spans, duration_ms: 410 } as Trace);

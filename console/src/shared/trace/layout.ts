@@ -136,7 +136,7 @@ function axisOf(spans: Span[]): Axis {
   const times = spans.map((span) => [Date.parse(span.started_at), Date.parse(span.started_at) + span.duration_ms]);
   const start = Math.min(...times.map(([from = 0]) => from));
   const end = Math.max(...times.map(([, to = 0]) => to));
-  const waits = joined(
+  const waits = joinIntervals(
     spans
       .filter((span) => span.kind === "approval")
       .map((span) => [Date.parse(span.started_at), Date.parse(span.started_at) + span.duration_ms]),
@@ -170,7 +170,7 @@ function axisOf(spans: Span[]): Axis {
 }
 
 /** Intervals without overlaps, in their order. */
-function joined(intervals: (number[] | [number, number])[]): [number, number][] {
+function joinIntervals(intervals: (number[] | [number, number])[]): [number, number][] {
   const all: [number, number][] = [];
   for (const [from = 0, to = 0] of intervals.toSorted(([a = 0], [b = 0]) => a - b)) {
     const last = all.at(-1);
@@ -181,7 +181,7 @@ function joined(intervals: (number[] | [number, number])[]): [number, number][] 
 }
 
 /** Lay the spans out as rows, parents before their children; children of folded rows are left out. */
-export function layOut(spans: Span[], folded: ReadonlySet<string> = new Set()): Layout {
+export function layOutRows(spans: Span[], folded: ReadonlySet<string> = new Set()): Layout {
   if (!spans.length) return { rows: [], ticks: [] };
   const axis = axisOf(spans);
   const rows: Row[] = [];
@@ -248,7 +248,7 @@ export function sumsOf(trace: Trace) {
   return {
     totalMs: moments.length ? replied - start : trace.duration_ms,
     afterMs: end - replied,
-    waitedMs: joined(waits).reduce((sum, [from, to]) => sum + to - from, 0),
+    waitedMs: joinIntervals(waits).reduce((sum, [from, to]) => sum + to - from, 0),
     firstWordMs: first && Date.parse(first.started_at) - start + (firstWordMs(first) ?? 0),
     calls: calls.length,
     failed: calls.filter((span) => span.status === "error").length,

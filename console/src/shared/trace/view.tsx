@@ -1,5 +1,6 @@
 import { Kbd, SegmentedControl } from "@mantine/core";
-import { type ReactNode, useDeferredValue, useEffect, useRef, useState } from "react";
+import { useDebouncedCallback } from "@mantine/hooks";
+import { type ReactNode, useCallback, useDeferredValue, useRef, useState } from "react";
 import { failureOf } from "../failures/failures";
 import { useRowKeys } from "../frame/keys";
 import { locale } from "../i18n/language";
@@ -8,8 +9,8 @@ import { CopyableId } from "../marks/copyable_id";
 import { JsonView } from "../marks/json_view";
 import { KindIcon } from "../marks/kind_icon";
 import { Pill } from "../marks/status";
-import { duration, exact, money } from "../time";
-import { amount, firstWordMs, layOut, type Row, type Span, sumsOf, type Trace } from "./layout";
+import { duration, exactTime, money } from "../time";
+import { amount, firstWordMs, layOutRows, type Row, type Span, sumsOf, type Trace } from "./layout";
 import style from "./trace.module.css";
 import { Waterfall } from "./waterfall";
 import en from "./words.en.json";
@@ -26,17 +27,19 @@ function useStep(trace: string, asked: string | undefined, onChoose: (id: string
     setBefore({ trace, asked });
     setStep(asked);
   }
-  const choose = useRef(onChoose);
-  choose.current = onChoose;
-  useEffect(() => {
-    if (!step || step === asked) return;
-    const { pathname } = window.location;
-    // Do not navigate back to a page that was left: the next page may still be loading.
-    const follow = () => window.location.pathname === pathname && choose.current(step);
-    const timer = setTimeout(follow, ADDRESS_WAIT_MS);
-    return () => clearTimeout(timer);
-  }, [step, asked]);
-  return [step, setStep] as const;
+  const follow = useDebouncedCallback((next: string, from: { trace: string; asked?: string; pathname: string }) => {
+    // Another step was asked for meanwhile, or the page was left and the next one is still loading.
+    const isOld = from.trace !== trace || from.asked !== asked || from.pathname !== window.location.pathname;
+    if (!isOld && next !== asked) onChoose(next);
+  }, ADDRESS_WAIT_MS);
+  const choose = useCallback(
+    (next: string) => {
+      setStep(next);
+      follow(next, { trace, asked, pathname: window.location.pathname });
+    },
+    [follow, trace, asked],
+  );
+  return [step, choose] as const;
 }
 
 /** One trace: its sums, its steps in time, and the chosen step. `children` place the steps among other rows. */
@@ -115,7 +118,7 @@ function Sums({ trace }: { trace: Trace }) {
 }
 
 function Chosen({ span, trace, content }: { span: Span; trace: Trace; content: Content }) {
-  const [row] = layOut([span]).rows;
+  const [row] = layOutRows([span]).rows;
   if (!row) return null;
   return (
     <aside className={style.span} aria-label={say("chosen")}>
@@ -188,7 +191,7 @@ function SpanFigures({ span, row, correlationId }: SpanFiguresProps) {
   return (
     <dl className="kv num">
       <dt>{say("took")}</dt>
-      <dd title={exact(span.started_at)}>
+      <dd title={exactTime(span.started_at)}>
         {duration(span.duration_ms)}
         {first !== undefined && <span className="t-3">, {say("firstAfter", { time: duration(first) })}</span>}
       </dd>

@@ -4,7 +4,7 @@ import { locale } from "../i18n/language";
 import { words } from "../i18n/words";
 import { KindIcon } from "../marks/kind_icon";
 import { duration, money } from "../time";
-import { layOut, type Row, type Span, sideOf } from "./layout";
+import { layOutRows, type Row, type Span, sideOf } from "./layout";
 import style from "./trace.module.css";
 import en from "./words.en.json";
 
@@ -22,7 +22,7 @@ export function Waterfall({
   onChoose: (id: string) => void;
 }) {
   const [folded, setFolded] = useState<ReadonlySet<string>>(new Set());
-  const { rows, ticks } = useMemo(() => layOut(spans, folded), [spans, folded]);
+  const { rows, ticks } = useMemo(() => layOutRows(spans, folded), [spans, folded]);
   const fold = useCallback(
     (id: string) =>
       setFolded((before) => new Set(before.has(id) ? [...before].filter((one) => one !== id) : [...before, id])),

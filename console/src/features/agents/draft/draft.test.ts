@@ -1,8 +1,8 @@
 // @vitest-environment jsdom
 import { expect, it } from "vitest";
-import { without } from "../../../shared/agent/unsaved";
+import { withoutSent } from "../../../shared/agent/unsaved";
 import { changedFields, type Snapshot } from "./draft";
-import { estimatedTokens, lineMarks, placeholdersOf } from "./line_marks";
+import { estimatedTokens, lineMarks, placeholdersOf } from "./instructions/line_marks";
 
 it("marks the lines that differ from what is published", () => {
   expect(lineMarks("a\nb\nc", "a\nb\nc")).toEqual({ changed: [], removedBefore: [] });
@@ -28,8 +28,8 @@ it("counts tokens and placeholders", () => {
 
 it("keeps what changed while the rest was saved", () => {
   const sent = { name: "A", system_prompt: "x" };
-  expect(without({ ...sent, system_prompt: "xy" }, sent)).toEqual({ system_prompt: "xy" });
-  expect(without(sent, sent)).toEqual({});
+  expect(withoutSent({ ...sent, system_prompt: "xy" }, sent)).toEqual({ system_prompt: "xy" });
+  expect(withoutSent(sent, sent)).toEqual({});
 });
 
 it("names the fields that publishing would change", () => {

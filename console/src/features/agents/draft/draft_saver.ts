@@ -1,5 +1,5 @@
 import { ApiError, asApiError } from "../../../api/errors";
-import { type Edits, type UnsavedDraft, without } from "../../../shared/agent/unsaved";
+import { type Edits, type UnsavedDraft, withoutSent } from "../../../shared/agent/unsaved";
 import type { Schedule } from "../../../shared/schedule";
 import { Store } from "../../../shared/store";
 import type { TaggedDraft } from "./draft";
@@ -125,7 +125,7 @@ export class DraftSaver extends Store<DraftSaverState> {
     this.update({ state: "saving" });
     try {
       this.#accept(await this.#options.save(sent, this.#etag));
-      const rest = without(this.getSnapshot().edits, sent);
+      const rest = withoutSent(this.getSnapshot().edits, sent);
       this.#keep(rest);
       this.update({ error: undefined, state: isEmpty(rest) ? "saved" : "changed" });
     } catch (caught) {

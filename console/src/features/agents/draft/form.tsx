@@ -8,8 +8,8 @@ import { useNeeds } from "../../../shared/states/access";
 import { RowsLoading } from "../../../shared/states/states";
 import en from "../words.en.json";
 import type { Snapshot } from "./draft";
-import { Instructions } from "./instructions";
-import type { DraftEditing } from "./use_draft";
+import { Instructions } from "./instructions/instructions";
+import type { DraftEditing } from "./saving/use_draft";
 
 const say = words(en, "features/agents");
 /** Fetched beside the screen: the instructions, which come first, do not wait for what the rest is made of. */
@@ -17,7 +17,7 @@ const Sections = lazy(() => import("./sections"));
 type Props = { agentId: string; editing: DraftEditing; live?: Snapshot; version?: number };
 
 /** The same object until something besides the instructions changes: a key typed there concerns no other section. */
-function useRest(draft?: Snapshot): Snapshot | undefined {
+function useAllButInstructions(draft?: Snapshot): Snapshot | undefined {
   const kept = useRef(draft);
   const names = Object.keys({ ...kept.current, ...draft }) as (keyof Snapshot)[];
   if (names.some((name) => name !== "system_prompt" && kept.current?.[name] !== draft?.[name])) kept.current = draft;
@@ -30,7 +30,7 @@ export function DraftForm({ agentId, editing, live, version }: Props) {
   const needs = useNeeds("agents:write");
   const { data: agent } = useQuery(agentQuery(agentId));
   const { snapshot: draft, saver } = editing;
-  const rest = useRest(draft);
+  const rest = useAllButInstructions(draft);
   if (!draft || !rest || !agent) return null;
   const isReadOnly = !may("agents:write");
   return (

@@ -7,7 +7,7 @@ import en from "../words.en.json";
 const say = words(en, "features/agents");
 export type ListedModel = components["schemas"]["ModelOut"];
 
-const price = (usd: number) => `$${usd.toLocaleString(locale, { maximumFractionDigits: 3 })}`;
+const pricePerMillion = (usd: number) => `$${usd.toLocaleString(locale, { maximumFractionDigits: 3 })}`;
 const compact = new Intl.NumberFormat(locale, { notation: "compact", maximumFractionDigits: 1 });
 
 /** What is known of a model in one line: price, context, abilities. */
@@ -19,7 +19,10 @@ export function aboutModel(model: ListedModel): string {
       ? say("priceUnknown")
       : isFree
         ? say("priceFree")
-        : say("price", { input: price(model.input_price_per_mtok), output: price(model.output_price_per_mtok ?? 0) }),
+        : say("price", {
+            input: pricePerMillion(model.input_price_per_mtok),
+            output: pricePerMillion(model.output_price_per_mtok ?? 0),
+          }),
     model.context_window ? say("context", { tokens: compact.format(model.context_window) }) : "",
     model.supports_tools === false ? say("withoutTools") : model.supports_tools ? say("withTools") : "",
     model.supports_vision ? say("withVision") : "",

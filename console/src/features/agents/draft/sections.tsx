@@ -1,14 +1,14 @@
 import { memo, startTransition, useEffect, useState } from "react";
 import type { components } from "../../../api/schema";
+import { KnowledgeSection } from "./abilities/knowledge";
+import { SubAgentSection } from "./abilities/sub_agents";
+import { ToolSection } from "./abilities/tools";
 import { AboutSection } from "./about";
 import type { Snapshot } from "./draft";
-import { KnowledgeSection } from "./knowledge";
 import { LimitSection } from "./limits";
 import { ModelSection } from "./model";
-import { OutputSection } from "./output_schema";
-import { SubAgentSection } from "./sub_agents";
-import { ToolSection } from "./tools";
-import type { DraftEditing } from "./use_draft";
+import { OutputSection } from "./output/output_schema";
+import type { DraftEditing } from "./saving/use_draft";
 
 const Model = memo(ModelSection);
 const Tools = memo(ToolSection);

@@ -3,7 +3,7 @@ import { useMediaQuery } from "@mantine/hooks";
 import { type KeyboardEvent, type PointerEvent, type ReactNode, useRef, useState } from "react";
 import { words } from "../../../shared/i18n/words";
 import en from "../words.en.json";
-import style from "./draft.module.css";
+import style from "./split.module.css";
 
 const say = words(en, "features/agents");
 const KEY = "retinue.panes.agent";
@@ -11,17 +11,17 @@ const START = 52;
 const MIN = 30;
 const MAX = 72;
 const STEP = 2;
-const within = (share: number) => Math.min(MAX, Math.max(MIN, Math.round(share * 10) / 10));
+const clampShare = (share: number) => Math.min(MAX, Math.max(MIN, Math.round(share * 10) / 10));
 
 /** Two panes with a line between them that is dragged or moved by arrow keys; on phones one of the two. */
 export function Split({ left, right }: { left: ReactNode; right: ReactNode }) {
   const isNarrow = useMediaQuery("(max-width: 900px)", window.innerWidth <= 900);
-  const [share, setShare] = useState(() => within(Number(localStorage.getItem(KEY)) || START));
+  const [share, setShare] = useState(() => clampShare(Number(localStorage.getItem(KEY)) || START));
   const [side, setSide] = useState("edit");
   const whole = useRef<HTMLDivElement>(null);
   const place = (next: number) => {
-    setShare(within(next));
-    localStorage.setItem(KEY, String(within(next)));
+    setShare(clampShare(next));
+    localStorage.setItem(KEY, String(clampShare(next)));
   };
   const drag = (event: PointerEvent<HTMLElement>) => {
     const box = whole.current?.getBoundingClientRect();

@@ -1,13 +1,13 @@
 import TriangleAlert from "icon:triangle-alert";
 import { Button } from "@mantine/core";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
-import { meQuery, useMay } from "../../../api/queries";
-import { words } from "../../../shared/i18n/words";
-import { ago, exact } from "../../../shared/time";
-import { usePersonName, versionsQuery } from "../../../shared/versions/queries";
-import { personQuery } from "../queries";
-import en from "../words.en.json";
-import style from "./draft.module.css";
+import { meQuery, useMay } from "../../../../api/queries";
+import { words } from "../../../../shared/i18n/words";
+import { exactTime, timeSince } from "../../../../shared/time";
+import { usePersonName, versionsQuery } from "../../../../shared/versions/queries";
+import { personQuery } from "../../queries";
+import en from "../../words.en.json";
+import style from "./save_state.module.css";
 import type { DraftEditing } from "./use_draft";
 
 const say = words(en, "features/agents");
@@ -15,7 +15,7 @@ const say = words(en, "features/agents");
 /** One word about where the edits are; where there is no room for the reason, the field or a note has it. */
 export function SaveStateLabel({ editing }: { editing: DraftEditing }) {
   const { state, error, stored, problem } = editing;
-  const saved = stored?.is_stored && stored.updated_at ? exact(stored.updated_at) : undefined;
+  const saved = stored?.is_stored && stored.updated_at ? exactTime(stored.updated_at) : undefined;
   const unsaved =
     state === "failed"
       ? say("notSaved", { reason: error?.message ?? "" })
@@ -101,7 +101,7 @@ function ConflictWords({ by, at }: { by: string; at: string }) {
   const { data: me } = useQuery(meQuery);
   const isMe = me?.id === by;
   const { data: person } = useQuery({ ...personQuery(by), enabled: Boolean(me && by) && !isMe && may("admin:users") });
-  const when = at && ago(at);
+  const when = at && timeSince(at);
   if (isMe && when) return say("conflictSelf", { when });
   const who = person && (`${person.first_name} ${person.last_name}`.trim() || person.email);
   return who && when ? say("conflictBy", { who, when }) : say("conflict");

@@ -1,4 +1,4 @@
-import type { Snapshot } from "./draft";
+import type { Snapshot } from "../draft";
 
 type Read = { schema: Snapshot["output_schema"]; problem?: "schemaNotJson" | "schemaNotObject" };
 

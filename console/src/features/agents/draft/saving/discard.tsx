@@ -1,8 +1,8 @@
 import { Button, Modal } from "@mantine/core";
 import { useState } from "react";
-import { asApiError } from "../../../api/errors";
-import { words } from "../../../shared/i18n/words";
-import en from "../words.en.json";
+import { asApiError } from "../../../../api/errors";
+import { words } from "../../../../shared/i18n/words";
+import en from "../../words.en.json";
 import type { DraftEditing } from "./use_draft";
 
 const say = words(en, "features/agents");

@@ -2,17 +2,17 @@ import Plus from "icon:plus";
 import { Button, Switch, Textarea } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { lazy, Suspense, useState } from "react";
-import { words } from "../../../shared/i18n/words";
-import { AgentMark } from "../../../shared/marks/agent_mark";
-import { Pill } from "../../../shared/marks/status";
-import { useFound } from "../found";
-import { agentChoicesQuery } from "../queries";
-import en from "../words.en.json";
-import { AddMenu } from "./add_menu";
-import type { Edits, Snapshot, SubAgentOfDraft } from "./draft";
-import style from "./draft.module.css";
-import { Rows } from "./rows";
-import { Section } from "./section";
+import { words } from "../../../../shared/i18n/words";
+import { AgentMark } from "../../../../shared/marks/agent_mark";
+import { Pill } from "../../../../shared/marks/status";
+import { useSearchedList } from "../../found";
+import { agentChoicesQuery } from "../../queries";
+import en from "../../words.en.json";
+import { AddMenu } from "../add_menu";
+import type { Edits, Snapshot, SubAgentOfDraft } from "../draft";
+import style from "../draft.module.css";
+import { Rows } from "../rows";
+import { Section } from "../section";
 import type { OwnAgent } from "./sub_agent_dialog";
 
 const say = words(en, "features/agents");
@@ -110,7 +110,7 @@ type AttachProps = {
 
 function AttachMenu({ agentId, subs, onAttach }: AttachProps) {
   const [isOpen, setOpen] = useState(false);
-  const { shown, setSearch } = useFound(agentChoicesQuery, isOpen);
+  const { shown, setSearch } = useSearchedList(agentChoicesQuery, isOpen);
   const choosable = shown?.filter(
     ({ id, status }) => id !== agentId && status !== "archived" && !subs.some((sub) => sub.id === id),
   );

@@ -3,17 +3,17 @@ import { ActionIcon, Button, Menu, Tooltip } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { lazy, Suspense, useState } from "react";
-import { useMay } from "../../../api/queries";
-import { PublishReview } from "../../../shared/agent/publish_review";
-import { agentQuery } from "../../../shared/agent/queries";
-import { words } from "../../../shared/i18n/words";
-import { useNeeds } from "../../../shared/states/access";
-import en from "../words.en.json";
+import { useMay } from "../../../../api/queries";
+import { PublishReview } from "../../../../shared/agent/publish_review";
+import { agentQuery } from "../../../../shared/agent/queries";
+import { words } from "../../../../shared/i18n/words";
+import { useNeeds } from "../../../../shared/states/access";
+import en from "../../words.en.json";
 import { SaveStateLabel } from "./save_state";
 import type { DraftEditing } from "./use_draft";
 
 const say = words(en, "features/agents");
-const PublishDialog = lazy(() => import("../../../shared/agent/publish_dialog"));
+const PublishDialog = lazy(() => import("../../../../shared/agent/publish_dialog"));
 const DiscardDialog = lazy(() => import("./discard").then((found) => ({ default: found.DiscardDialog })));
 type Props = { agentId: string; editing: DraftEditing; changeCount: number };
 

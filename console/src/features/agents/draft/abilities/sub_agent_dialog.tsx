@@ -1,12 +1,12 @@
 import { Button, Modal, Select, Textarea, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { words } from "../../../shared/i18n/words";
-import { chatModelsQuery } from "../../../shared/providers/queries";
-import en from "../words.en.json";
-import type { SubAgentOfDraft } from "./draft";
-import style from "./draft.module.css";
-import { groupedModels } from "./models";
+import { words } from "../../../../shared/i18n/words";
+import { chatModelsQuery } from "../../../../shared/providers/queries";
+import en from "../../words.en.json";
+import type { SubAgentOfDraft } from "../draft";
+import style from "../draft.module.css";
+import { groupedModels } from "../models";
 
 const say = words(en, "features/agents");
 const MAX_NAME_LENGTH = 200;

@@ -1,11 +1,11 @@
 import ChevronRight from "icon:chevron-right";
 import { Textarea } from "@mantine/core";
 import { useState } from "react";
-import { words } from "../../../shared/i18n/words";
-import { settingLabel } from "../../../shared/versions/labels";
-import en from "../words.en.json";
-import type { Edits, Snapshot } from "./draft";
-import style from "./draft.module.css";
+import { words } from "../../../../shared/i18n/words";
+import { settingLabel } from "../../../../shared/versions/labels";
+import en from "../../words.en.json";
+import type { Edits, Snapshot } from "../draft";
+import style from "../draft.module.css";
 import { readSchema } from "./schema_text";
 
 const say = words(en, "features/agents");
@@ -16,14 +16,14 @@ type Props = {
   /** Hears why the text is not saved, and that it is again. */
   onProblem: (problem?: string) => void;
 };
-const shown = (schema: Snapshot["output_schema"]) => (schema ? JSON.stringify(schema, null, 2) : "");
+const schemaText = (schema: Snapshot["output_schema"]) => (schema ? JSON.stringify(schema, null, 2) : "");
 
 /** The JSON Schema of replies as text. Text that is not one yet stays here and is not saved. */
 export function OutputSection({ draft, isReadOnly, onChange, onProblem }: Props) {
   const [typed, setTyped] = useState<string>();
   // Only at first: it must not close while somebody empties it.
   const [isOpen] = useState(Boolean(draft.output_schema));
-  const text = typed ?? shown(draft.output_schema);
+  const text = typed ?? schemaText(draft.output_schema);
   const { problem } = readSchema(text);
   const change = (next: string) => {
     setTyped(next);

@@ -19,7 +19,7 @@ import {
   ViewPlugin,
   type ViewUpdate,
 } from "@codemirror/view";
-import { useEffect, useRef } from "react";
+import { useCallback, useEffect, useRef } from "react";
 import { lineMarks, PLACEHOLDER } from "./line_marks";
 
 export type EditorProps = {
@@ -105,17 +105,15 @@ const readOnlyOf = (isReadOnly: boolean) => [EditorState.readOnly.of(isReadOnly)
 /** The text of an agent in CodeMirror; this file is a chunk of its own. */
 export default function Editor(props: EditorProps) {
   const { value, published, isReadOnly } = props;
-  const host = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView>(undefined);
   const latest = useRef(props);
   latest.current = props;
   const readOnly = useRef(new Compartment());
 
-  useEffect(() => {
-    if (!host.current) return;
+  const show = useCallback((parent: HTMLDivElement) => {
     const first = latest.current;
     const made = new EditorView({
-      parent: host.current,
+      parent,
       state: EditorState.create({
         doc: first.value,
         extensions: [
@@ -138,10 +136,9 @@ export default function Editor(props: EditorProps) {
     const changes = { from: 0, to: now.state.doc.length, insert: value };
     now.dispatch({ changes, annotations: External.of(true), filter: false });
   }, [value]);
-  useEffect(() => view.current?.dispatch({ effects: setPublished.of(published) }), [published]);
-  useEffect(
-    () => view.current?.dispatch({ effects: readOnly.current.reconfigure(readOnlyOf(isReadOnly)) }),
-    [isReadOnly],
-  );
-  return <div ref={host} />;
+  useEffect(() => {
+    const effects = [setPublished.of(published), readOnly.current.reconfigure(readOnlyOf(isReadOnly))];
+    view.current?.dispatch({ effects });
+  }, [published, isReadOnly]);
+  return <div ref={show} />;
 }

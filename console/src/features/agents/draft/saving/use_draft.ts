@@ -1,10 +1,10 @@
 import { type QueryClient, QueryObserver, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useRef, useState, useSyncExternalStore } from "react";
-import { isServerGone, subscribeToServer } from "../../../api/connection";
-import { keepUnsaved, noteSave, readUnsaved } from "../../../shared/agent/unsaved";
-import { schedule } from "../../../shared/schedule";
-import { discardDraft, type Snapshot, saveDraft, type TaggedDraft, taggedDraftQuery } from "./draft";
-import { DraftSaver } from "./draft_saver";
+import { isServerGone, subscribeToServer } from "../../../../api/connection";
+import { keepUnsaved, noteSave, readUnsaved } from "../../../../shared/agent/unsaved";
+import { schedule } from "../../../../shared/schedule";
+import { discardDraft, type Snapshot, saveDraft, type TaggedDraft, taggedDraftQuery } from "../draft";
+import { DraftSaver } from "../draft_saver";
 
 /** The draft of an agent with what was typed since. For another agent the caller needs another key. */
 export function useDraft(agentId: string) {
@@ -42,9 +42,9 @@ function newDraftSaver(agentId: string, client: QueryClient): DraftSaver {
 function watchDraft(client: QueryClient, agentId: string, onDraft: (draft: TaggedDraft) => void) {
   // The component asks for the draft; this only listens.
   const observer = new QueryObserver(client, { ...taggedDraftQuery(agentId), enabled: false });
-  const tell = ({ data }: { data?: TaggedDraft }) => data && onDraft(data);
-  tell(observer.getCurrentResult());
-  return observer.subscribe(tell);
+  const replaceServed = ({ data }: { data?: TaggedDraft }) => data && onDraft(data);
+  replaceServed(observer.getCurrentResult());
+  return observer.subscribe(replaceServed);
 }
 
 function watchConnection(onBack: () => void) {

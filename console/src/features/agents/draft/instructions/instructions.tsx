@@ -1,7 +1,7 @@
 import { lazy, Suspense, useDeferredValue, useId } from "react";
-import { words } from "../../../shared/i18n/words";
-import en from "../words.en.json";
-import style from "./draft.module.css";
+import { words } from "../../../../shared/i18n/words";
+import en from "../../words.en.json";
+import style from "./instructions.module.css";
 import { estimatedTokens, placeholdersOf } from "./line_marks";
 
 const say = words(en, "features/agents");

@@ -11,10 +11,10 @@ export function lineMarks(before: string, now: string): LineMarks {
   while (start < a.length && start < b.length && a[start] === b[start]) start++;
   let end = 0;
   while (end < a.length - start && end < b.length - start && a[a.length - 1 - end] === b[b.length - 1 - end]) end++;
-  return pair(a.slice(start, a.length - end), b.slice(start, b.length - end), start);
+  return pairLines(a.slice(start, a.length - end), b.slice(start, b.length - end), start);
 }
 
-function pair(a: string[], b: string[], offset: number): LineMarks {
+function pairLines(a: string[], b: string[], offset: number): LineMarks {
   const marks: LineMarks = { changed: [], removedBefore: [] };
   // Two long texts without anything in common: all of it counts as changed.
   const kept = a.length * b.length > MAX_CELLS ? [] : commonLines(a, b);
