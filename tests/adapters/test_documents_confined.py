@@ -14,20 +14,26 @@ import pytest
 
 from retinue.adapters import documents
 from retinue.adapters.documents import DocumentTooLarge, ParserUnavailable, UnreadableDocument, parser
+from retinue.adapters.sandbox import readers
 from retinue.kit.fair_queue import QueuedCaller
 from tests.adapters.own_process import children, resident
 
-SPLITTER = """
+CHUNKING = """
 import os, sys, time, json, socket, resource, ctypes
 from retinue.adapters.sandbox.guest import escape
+from .sections import Section
 {loaded}
 
-class TextSplitter:
+class Chunker:
     def __init__(self, size, overlap): pass
 
-    def chunks(self, text):
+    def texts(self):
         {called}
+
+    def chunks(self, section):
+        return map(Section, self.texts())
 """
+REPLACED = ("retinue", "adapters", "documents", "child", "chunking.py")
 SPIN = "while True: pass"
 
 
@@ -36,10 +42,16 @@ def plant(tmp_path, monkeypatch):
     """Puts a parser of the attacker's into the child: what it does when loaded, and when given text."""
 
     def use(called: str, loaded: str = "") -> Path:
-        folder = tmp_path / "planted"
-        folder.mkdir(exist_ok=True)
-        (folder / "semantic_text_splitter.py").write_text(SPLITTER.format(called=called, loaded=loaded))
-        monkeypatch.setattr(parser, "_libraries", lambda: str(folder))
+        source, folder = readers._SOURCE, tmp_path / "planted"
+        monkeypatch.setattr(readers, "_SOURCE", folder)
+        place = folder
+        for name in REPLACED:
+            place.mkdir()
+            for entry in source.iterdir():
+                if entry.name != name:
+                    (place / entry.name).symlink_to(entry)
+            source, place = source / name, place / name
+        place.write_text(CHUNKING.format(called=called, loaded=loaded))
         return folder
 
     return use
@@ -220,9 +232,9 @@ async def test_a_child_dies_with_the_server(hanging_child, upload, tmp_path):
     pipe, folder = hanging_child
     program = (
         "import asyncio, sys; from pathlib import Path; from retinue.adapters import documents\n"
-        "from retinue.adapters.documents import parser\n"
+        "from retinue.adapters.sandbox import readers\n"
         "from retinue.kit.fair_queue import NOBODY\n"
-        "parser._libraries = lambda: sys.argv[1]\n"
+        "readers._SOURCE = Path(sys.argv[1])\n"
         "asyncio.run(documents.parse(Path(sys.argv[2]), filename='a.txt', requester=NOBODY))"
     )
     with subprocess.Popen([sys.executable, "-c", program, str(folder), str(upload)]) as server:

@@ -40,7 +40,7 @@ MAX_PIECE_LENGTH, PIECE_OVERLAP_LENGTH = 1200, 150
 _MAX_REPLY_BYTES = 48 * 1024 * 1024
 _MAX_PIECES = 40_000
 _PROGRAM = "retinue.adapters.documents.child.program"
-_LIBRARIES = ("pypdfium2_raw", "semantic_text_splitter", "charset_normalizer")
+_LIBRARIES = ("pypdfium2_raw", "charset_normalizer")
 
 _TEXT_TYPES = {media_types.HTML, media_types.SVG, media_types.XML, media_types.PHP, media_types.SCRIPT}
 # The child failed before its first line, for example because a library is missing.
