@@ -8,9 +8,10 @@ import pytest
 import sqlalchemy as sa
 
 from retinue.access.models import Role
+from retinue.auth.models import Session
 from retinue.kit.crypto import Sealed
 from retinue.kit.db.config_versions import CONFIGURATIONS
-from retinue.kit.db.models import CONFIGURATION_TABLES
+from retinue.kit.db.models import CONFIGURATION_TABLES, IDENTITY_COLUMNS
 from retinue.kit.db.statements import Statement
 from retinue.kit.http.routing import EMBED_KEY, Route
 from tests.adapters.llm_server import provider_server
@@ -30,6 +31,7 @@ from tests.usage.prices import set_price
 
 # They move with whatever requests remember, and with nothing else.
 STAMPS = CONFIGURATIONS.name
+SESSIONS = Session.__table__.name
 ELSEWHERE = "Elsewhere"
 LONG_AGO = "1999-01-01T00:00:00.000000Z"
 SMUGGLED = {
@@ -69,7 +71,8 @@ async def read_rows(scene: Scene) -> Rows:
             for name, record in WATCHED.items()
         }
         stamps = await system.rows(Statement(sa.select(CONFIGURATIONS)))
-        return {**rows, STAMPS: {id: {"stamp": stamp} for id, stamp in stamps}}
+        sessions = {row.id: msgspec.to_builtins(row) for row in await system.all(Session)}
+        return {**rows, SESSIONS: sessions, STAMPS: {id: {"stamp": stamp} for id, stamp in stamps}}
 
 
 def ciphertext(sealed: Sealed) -> bytes:
@@ -84,6 +87,10 @@ def changed_columns(before: Rows, after: Rows) -> set[str]:
         for column, value in row.items()
         if after[table].get(id, {}).get(column) != value
     }
+
+
+def identity_columns() -> set[str]:
+    return {f"{table}.{column}" for table, columns in IDENTITY_COLUMNS.items() for column in columns}
 
 
 def new_rows(before: Rows, after: Rows) -> dict[str, list[dict[str, Any]]]:
@@ -137,7 +144,13 @@ async def test_undeclared_keys_of_a_body_change_nothing(scene: Scene, route: Rou
     changed, made = changed_columns(before, after), new_rows(before, after)
     assert changed <= write.changes
     touched = {column.partition(".")[0] for column in changed} | {*made}
-    assert (before[STAMPS] != after[STAMPS]) is bool(touched & CONFIGURATION_TABLES)
+    if before[STAMPS] != after[STAMPS]:
+        touched |= {SESSIONS} if before[SESSIONS] != after[SESSIONS] else set()
+        assert touched & (CONFIGURATION_TABLES | IDENTITY_COLUMNS.keys())
+    else:
+        assert not touched & CONFIGURATION_TABLES
+        assert not changed & identity_columns()
+        assert not any(before[table].keys() - after[table].keys() for table in IDENTITY_COLUMNS)
     assert {table: len(rows) for table, rows in made.items()} == write.inserts
     (elsewhere,) = (row["id"] for row in after["tenants"].values() if row["name"] == ELSEWHERE)
     # Whether an address counts as verified is the operation's own decision, and shown below.

@@ -26,7 +26,7 @@ _BODY = {
     "action_type": "workflow",
     "action_config": {"workflow_id": "wf_1"},
 }
-_LISTENING = "tenants.is_listened_to"
+_LISTENING = "tenants.is_listened_to tenants.updated_at"
 
 
 @CONTRACT.writes(_LISTENING, event_subscriptions=1)

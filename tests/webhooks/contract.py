@@ -26,7 +26,7 @@ async def _webhook(scene: Scene) -> dict[str, str]:
     return {"webhook_id": webhook.id}
 
 
-@CONTRACT.writes("tenants.is_listened_to", webhooks=1)
+@CONTRACT.writes("tenants.is_listened_to tenants.updated_at", webhooks=1)
 async def create_webhook(scene: Scene) -> Call:
     return Call(scene.me, {"url": "https://example.com/hook", "events": ["*"]})
 

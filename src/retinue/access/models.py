@@ -11,7 +11,7 @@ class Role(StrEnum):
     viewer = "viewer"
 
 
-@table("role_permissions", prefix="role")
+@table("role_permissions", prefix="role", is_configuration=True, identity_columns=("permissions",))
 class RolePermissions(Record, kw_only=True):
     """The permissions of a role (`id`) on the whole instance; `known` is the catalogue it was synced with."""
 

@@ -15,7 +15,10 @@ from retinue.kit.db.statements import Statement
 from retinue.kit.jobs.declare import implement, periodic
 
 _EXPIRED: list[Statement[Any]] = [
-    Statement(sa.delete(record.__table__).where(record.__table__.c.expires_at <= sa.bindparam("now")))
+    Statement(
+        sa.delete(record.__table__).where(record.__table__.c.expires_at <= sa.bindparam("now")),
+        removes_expired=True,
+    )
     for record in (Session, OneTimeToken, MfaChallenge)
 ]
 _tokens = RefreshToken.__table__

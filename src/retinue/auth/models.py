@@ -7,7 +7,12 @@ from retinue.kit.db.models import Record, Ref, ServerDefault, TenantRecord, tabl
 from retinue.users.models import User
 
 
-@table("sessions", prefix="ses", indexes=[("tenant_id", "user_id"), ("expires_at",)])
+@table(
+    "sessions",
+    prefix="ses",
+    indexes=[("tenant_id", "user_id"), ("expires_at",)],
+    identity_columns=("second_factor_at",),
+)
 class Session(TenantRecord, kw_only=True):
     """A sign-in and its chain of refresh tokens. Ending the session deletes the row."""
 

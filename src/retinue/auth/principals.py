@@ -1,4 +1,4 @@
-"""Bearer token to principal: one query per request, so that an ended session stops working at once."""
+"""Bearer token to principal: the stamp is read with each request, so that an ended session stops at once."""
 
 from functools import lru_cache
 
@@ -8,10 +8,8 @@ import sqlalchemy as sa
 from retinue.access.models import RolePermissions
 from retinue.auth.events import TenantActedIn
 from retinue.auth.models import Session
-from retinue.kit.config_cache import config_version_now
 from retinue.kit.context import Caller, Context
 from retinue.kit.context.instance import Instance
-from retinue.kit.db.config_versions import config_version_of
 from retinue.kit.db.session import Db, SystemDb
 from retinue.kit.db.statements import Statement
 from retinue.kit.db.unit_of_work import UnitOfWork
@@ -20,6 +18,8 @@ from retinue.kit.http.request import Request
 from retinue.kit.http.routing import is_plausible_id
 from retinue.kit.limits import PlanLimits, limits_for
 from retinue.kit.principal import ANONYMOUS, Principal
+from retinue.kit.principal_cache import LoadedPrincipal, find_principal
+from retinue.kit.tokens import Claims
 from retinue.service_accounts import principals as service_accounts
 from retinue.tenants.event_listeners import no_listeners_until
 from retinue.tenants.models import Tenant
@@ -41,7 +41,7 @@ _PRINCIPAL_BY_SESSION = Statement(
         _tenants.c.plan,
         _tenants.c.limits,
         _tenants.c.is_listened_to,
-        config_version_of(_sessions.c.tenant_id),
+        _sessions.c.expires_at,
         _users.c.is_pending,
         _users.c.is_vouched_for,
         _users.c.email_verified,
@@ -72,13 +72,27 @@ async def authenticate(instance: Instance, request: Request) -> Principal:
     claims = instance.tokens.verify(token.strip(), "access", request.arrived_at)
     if claims.extra.get("kind") == service_accounts.TOKEN_KIND:
         return await service_accounts.authenticate(instance, request, claims)
+    principal = await find_principal(
+        instance, claims.tid, (claims.tid, claims.sid), lambda: _load(instance, claims)
+    )
+    if principal is None:
+        raise Unauthorized("session_ended", "The session has ended. Sign in again.")
+    requested_tenant = request.headers.get(b"x-tenant-id")
+    if requested_tenant is None or not request.route.takes_tenant_id:
+        return principal
+    if not principal.is_super_admin or principal.restriction is not None:
+        return principal
+    return await _acting_in(instance, request, principal, requested_tenant.decode("latin-1"))
+
+
+async def _load(instance: Instance, claims: Claims) -> LoadedPrincipal | None:
     unit = UnitOfWork(instance.database, reads_outside_transaction=True)
     row = await Db(unit, instance.clock, instance.ring, claims.tid).first(
         _PRINCIPAL_BY_SESSION, session_id=claims.sid, now=instance.clock.now()
     )
     if row is None:
-        raise Unauthorized("session_ended", "The session has ended. Sign in again.")
-    user_id, role, permissions, second_factor_at, plan, limits, is_listened_to, stamp, *admission = row
+        return None
+    user_id, role, permissions, second_factor_at, plan, limits, is_listened_to, expires_at, *admission = row
     is_pending, is_vouched_for, email_verified = map(bool, admission)
     restriction = restriction_of(
         instance.settings,
@@ -96,14 +110,8 @@ async def authenticate(instance: Instance, request: Request) -> Principal:
         session_id=claims.sid,
         second_factor_at=second_factor_at or "",
         limits=_plan_limits(plan, limits),
-        config_version=config_version_now(instance.clock, stamp),
-        no_listeners_until=no_listeners_until(instance.clock, is_listened_to=is_listened_to),
     )
-    requested_tenant = request.headers.get(b"x-tenant-id")
-    may_act_elsewhere = principal.is_super_admin and restriction is None
-    if requested_tenant is None or not may_act_elsewhere or not request.route.takes_tenant_id:
-        return principal
-    return await _acting_in(instance, request, principal, requested_tenant.decode("latin-1"))
+    return LoadedPrincipal(principal, expires_at, bool(is_listened_to))
 
 
 async def _acting_in(instance: Instance, request: Request, principal: Principal, tenant_id: str) -> Principal:

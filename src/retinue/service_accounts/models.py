@@ -13,7 +13,20 @@ class ServiceAccountStatus(StrEnum):
     expired = "expired"
 
 
-@table("service_accounts", prefix="sac", unique=[("tenant_id", "name")])
+@table(
+    "service_accounts",
+    prefix="sac",
+    unique=[("tenant_id", "name")],
+    identity_columns=(
+        "permissions",
+        "status",
+        "expires_at",
+        "allowed_ips",
+        "rate_limit_per_minute",
+        "monthly_token_budget",
+        "strict",
+    ),
+)
 class ServiceAccount(TenantRecord, kw_only=True):
     """A machine that calls the API with permissions of its own; it owns what it creates.
 
@@ -37,7 +50,7 @@ class ServiceAccount(TenantRecord, kw_only=True):
     created_by: str
 
 
-@table("service_account_secrets", prefix="scs", unique=[("secret_hash",)])
+@table("service_account_secrets", prefix="scs", unique=[("secret_hash",)], identity_columns=("expires_at",))
 class ServiceAccountSecret(TenantRecord, kw_only=True):
     """A secret that yields access tokens; only the hash of its 256 random bits is stored."""
 

@@ -1,4 +1,4 @@
-"""Service accounts as principals: by access token, with one query per request, or by id in the background."""
+"""Service accounts as principals: by access token, or by id in the background."""
 
 from functools import lru_cache
 
@@ -6,10 +6,8 @@ import msgspec
 import sqlalchemy as sa
 
 from retinue.kit.clock import Instant
-from retinue.kit.config_cache import config_version_now
 from retinue.kit.context import Context
 from retinue.kit.context.instance import Instance
-from retinue.kit.db.config_versions import config_version_of
 from retinue.kit.db.session import Db
 from retinue.kit.db.statements import Statement
 from retinue.kit.db.unit_of_work import UnitOfWork
@@ -17,12 +15,12 @@ from retinue.kit.errors import PersonRequired, Unauthorized
 from retinue.kit.http.request import Request
 from retinue.kit.limits import PlanLimits, limits_for
 from retinue.kit.principal import SERVICE_ACCOUNT_ROLE, Principal
+from retinue.kit.principal_cache import LoadedPrincipal, find_principal
 from retinue.kit.tokens import Claims
 from retinue.service_accounts.errors import AddressNotAllowed
 from retinue.service_accounts.models import ServiceAccount, ServiceAccountSecret, ServiceAccountStatus
 from retinue.service_accounts.networks import is_allowed
 from retinue.service_accounts.schemas import current_status
-from retinue.tenants.event_listeners import no_listeners_until
 from retinue.tenants.models import Tenant
 from retinue.usage.monthly_tokens import tokens_left
 
@@ -43,7 +41,8 @@ _PRINCIPAL_BY_TOKEN = Statement(
         _tenants.c.plan,
         _tenants.c.limits,
         _tenants.c.is_listened_to,
-        config_version_of(_accounts.c.tenant_id),
+        _secrets.c.expires_at,
+        _accounts.c.expires_at.label("account_expires_at"),
     )
     .select_from(
         _accounts.join(
@@ -63,23 +62,33 @@ _PRINCIPAL_BY_TOKEN = Statement(
 
 async def authenticate(instance: Instance, request: Request, claims: Claims) -> Principal:
     """Return the account of a verified token, with what the token and the account both allow now."""
+    key = (claims.tid, claims.sub, claims.sid, claims.extra["scope"], request.ip_address)
+    principal = await find_principal(
+        instance, claims.tid, key, lambda: _load(instance, claims, request.ip_address)
+    )
+    if principal is None:
+        raise Unauthorized(
+            "token_revoked", "The service account or the secret of this token is no longer valid."
+        )
+    requested_tenant = request.headers.get(b"x-tenant-id")
+    if requested_tenant is not None and requested_tenant.decode("latin-1") != claims.tid:
+        raise PersonRequired(SERVICE_ACCOUNT_ROLE)
+    return principal
+
+
+async def _load(instance: Instance, claims: Claims, ip_address: str) -> LoadedPrincipal | None:
     now = instance.clock.now()
     unit = UnitOfWork(instance.database, reads_outside_transaction=True)
     row = await Db(unit, instance.clock, instance.ring, claims.tid).first(
         _PRINCIPAL_BY_TOKEN, account_id=claims.sub, secret_id=claims.sid, now=now
     )
     if row is None:
-        raise Unauthorized(
-            "token_revoked", "The service account or the secret of this token is no longer valid."
-        )
-    permissions, allowed_ips, per_minute, budget, used, month, strict, *of_tenant = row
-    plan, limits, is_listened_to, stamp = of_tenant
-    if not is_allowed(request.ip_address, allowed_ips):
+        return None
+    permissions, allowed_ips, per_minute, budget, used, month, strict, *rest = row
+    plan, limits, is_listened_to, secret_expires_at, account_expires_at = rest
+    if not is_allowed(ip_address, allowed_ips):
         raise AddressNotAllowed
-    requested_tenant = request.headers.get(b"x-tenant-id")
-    if requested_tenant is not None and requested_tenant.decode("latin-1") != claims.tid:
-        raise PersonRequired(SERVICE_ACCOUNT_ROLE)
-    return Principal(
+    principal = Principal(
         kind="service_account",
         id=claims.sub,
         tenant_id=claims.tid,
@@ -89,8 +98,13 @@ async def authenticate(instance: Instance, request: Request, claims: Claims) -> 
         requests_per_minute=per_minute,
         tokens_left=tokens_left(budget, used, month, now),
         is_strict=bool(strict),
-        config_version=config_version_now(instance.clock, stamp),
-        no_listeners_until=no_listeners_until(instance.clock, is_listened_to=is_listened_to),
+    )
+    # Each chat changes what is left of a monthly budget, and a chat is no change of configuration.
+    return LoadedPrincipal(
+        principal,
+        min(secret_expires_at, account_expires_at or secret_expires_at),
+        bool(is_listened_to),
+        is_cacheable=budget is None,
     )
 
 

@@ -25,7 +25,7 @@ class MailToOutsiders(msgspec.Struct, kw_only=True, frozen=True):
     per_day: Annotated[int, Meta(ge=1, le=10_000)]
 
 
-@table("tenants", prefix="ten")
+@table("tenants", prefix="ten", identity_columns=("plan", "limits", "is_listened_to"))
 class Tenant(Record, kw_only=True):
     """A customer of the instance. `limits` overrides single limits of its plan."""
 
@@ -38,3 +38,7 @@ class Tenant(Record, kw_only=True):
     trace_sample: float | None = None
     """The share of its traces to keep; None leaves it to the instance."""
     mail_to_outsiders: MailToOutsiders | None = None
+
+    @property
+    def stamped_tenant_id(self) -> str | None:
+        return self.id

@@ -17,6 +17,7 @@ class UserStatus(StrEnum):
     unique=[("email",), ("id",)],
     indexes=[("tenant_id", "created_at"), ("tenant_id", "role")],
     extra=index_where("is_pending", "tenant_id"),
+    identity_columns=("role", "status", "is_pending", "is_vouched_for", "email_verified"),
 )
 class User(TenantRecord, kw_only=True):
     """A person who signs in. The normalized address is unique on the whole instance.

@@ -47,6 +47,8 @@ class Instance:
     openapi: Callable[[], bytes] = lambda: b"{}"
     metrics: MetricFiles | None = None
     config_cache: ConfigCache = field(default_factory=ConfigCache)
+    principals: ConfigCache = field(default_factory=ConfigCache)
+    """The callers of the last seconds (`kit.principal_cache`)."""
     tracing: TracingPolicy = field(init=False)
     storage: StorageWatch = field(init=False)
 

@@ -1,8 +1,8 @@
 """The version stamp of a tenant's configuration, incremented by every transaction that changes it.
 
-Configuration (tables declared with `is_configuration`) is read far more often than it is changed. The query
-that authenticates a caller also reads the stamp, which shows whether cached configuration is still current
-(kit/config_cache.py, docs/adr/0020-configuration-cache.md).
+Configuration (tables declared with `is_configuration`) is read far more often than it is changed, and so is
+what makes a principal (`identity_columns`). Every request reads the stamp, which shows whether what was
+cached is still current (kit/config_cache.py, docs/adr/0020-configuration-cache.md).
 """
 
 from collections.abc import Collection
@@ -23,6 +23,11 @@ CONFIGURATIONS = sa.Table(
     metadata,
     sa.Column("id", Text, primary_key=True),
     sa.Column("stamp", sa.BigInteger, nullable=False),
+)
+
+
+CURRENT_STAMP = Statement(
+    sa.select(CONFIGURATIONS.c.stamp).where(CONFIGURATIONS.c.id == sa.bindparam("stamped_tenant"))
 )
 
 

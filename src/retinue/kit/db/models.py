@@ -37,11 +37,20 @@ class Record(msgspec.Struct, kw_only=True):
     created_at: Instant = ""
     updated_at: Instant = ""
 
+    @property
+    def stamped_tenant_id(self) -> str | None:
+        """The tenant whose stamp a change of the row raises; None means every tenant's."""
+        return None
+
 
 class TenantRecord(Record, kw_only=True):
     """A row that belongs to a tenant; the fence acts on `tenant_id`."""
 
     tenant_id: str = ""
+
+    @property
+    def stamped_tenant_id(self) -> str | None:
+        return self.tenant_id or None
 
 
 class Ref:
@@ -84,6 +93,8 @@ R = TypeVar("R", bound=Record)
 RECORDS: dict[str, type[Record]] = {}
 CONFIGURATION_TABLES: set[str] = set()
 """The tables that hold tenant configuration."""
+IDENTITY_COLUMNS: dict[str, frozenset[str]] = {}
+"""The columns, by table, on which it depends who a caller is and what the caller may do."""
 
 
 def table(
@@ -95,16 +106,20 @@ def table(
     extra: Callable[[sa.Table], object] | None = None,
     time_ordered_ids: bool = False,
     is_configuration: bool = False,
+    identity_columns: Iterable[str] = (),
 ) -> Callable[[type[R]], type[R]]:
     """Declare a record's table; `unique` and `indexes` list columns, `extra` adds unusual indexes.
 
     Use `time_ordered_ids` for tables with many inserts (`kit.ids.use_time_ordered_ids`), and
-    `is_configuration` for tenant configuration that requests cache (`kit.config_cache`).
+    `is_configuration` for tenant configuration that requests cache (`kit.config_cache`). Principals are
+    cached under the same stamp: `identity_columns` are those of the table that make one.
     """
     if time_ordered_ids:
         use_time_ordered_ids(prefix)
     if is_configuration:
         CONFIGURATION_TABLES.add(name)
+    if identity_columns:
+        IDENTITY_COLUMNS[name] = frozenset(identity_columns)
 
     def declare(record: type[R]) -> type[R]:
         annotations = typing.get_type_hints(record, include_extras=True)

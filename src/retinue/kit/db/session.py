@@ -124,7 +124,7 @@ class SystemDb:
         """Set the record's id, tenant and times, and store it."""
         await self._prepare(record)
         compiled = _compiled_insert(type(record), self._dialect)
-        await self._unit.change(compiled, self._values(record), self._tenant_id)
+        await self._unit.change(compiled, self._values(record), self._stamped_tenant(record))
         return record
 
     async def insert_at_commit(self, record: R) -> R:
@@ -137,7 +137,7 @@ class SystemDb:
         if record.__shape__.sealed:
             await self._ring.prepare()
         compiled = _compiled_insert(type(record), self._dialect)
-        self._unit.change_at_commit(compiled, self._values(record), self._tenant_id)
+        self._unit.change_at_commit(compiled, self._values(record), self._stamped_tenant(record))
         return record
 
     def execute_at_commit(self, statement: Statement[object], *, shared: str = "", **parameters: Any) -> None:
@@ -150,7 +150,7 @@ class SystemDb:
         """Store the record unless its key or a unique value exists; return whether it was stored."""
         await self._prepare(record)
         compiled = _insert_missing(type(record)).compiled(self._dialect, narrow=False)
-        stored = await self._unit.change(compiled, self._values(record), self._tenant_id)
+        stored = await self._unit.change(compiled, self._values(record), self._stamped_tenant(record))
         return bool(stored)
 
     async def insert_many(self, records: Iterable[R]) -> None:
@@ -181,7 +181,7 @@ class SystemDb:
         compiled = _update(type(record), names).compiled(self._dialect, narrow=self.narrow)
         values = dict(zip((f"new_{name}" for name in names), self._encoded(record, names), strict=True))
         arguments = self._arguments(compiled, {**values, "record_id": record.id})
-        if not await self._unit.change(compiled, arguments, self._tenant_id):
+        if not await self._unit.change(compiled, arguments, self._stamped_tenant(record)):
             raise RecordGone
         return record
 
@@ -190,7 +190,10 @@ class SystemDb:
             await self.lock(type(record), record.id)
         compiled = _delete(type(record)).compiled(self._dialect, narrow=self.narrow)
         arguments = self._arguments(compiled, {"record_id": record.id})
-        await self._unit.change(compiled, arguments, self._tenant_id)
+        await self._unit.change(compiled, arguments, self._stamped_tenant(record))
+
+    def _stamped_tenant(self, record: Record) -> str | None:
+        return self._tenant_id if self._tenant_id is not None else record.stamped_tenant_id
 
     async def _prepare(self, record: Record) -> None:
         self._stamp(record)

@@ -1,6 +1,6 @@
 """Statements, built with SQLAlchemy, compiled once per database and executed by the driver (ADR 2)."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from operator import itemgetter
 from typing import Any, Generic, TypeVar, overload
 
@@ -13,7 +13,7 @@ from sqlalchemy.sql import visitors
 from retinue.kit.crypto import Sealed, SealLocation
 from retinue.kit.db.engine import Arguments, Row
 from retinue.kit.db.fence import TENANT_PARAMETER, narrow_to_tenant
-from retinue.kit.db.models import CONFIGURATION_TABLES, Record
+from retinue.kit.db.models import CONFIGURATION_TABLES, IDENTITY_COLUMNS, RECORDS, Record
 from retinue.kit.db.types import Json, json_text
 
 DIALECTS: dict[str, sa.Dialect] = {
@@ -41,8 +41,10 @@ class CompiledStatement(msgspec.Struct, frozen=True):
     """Those tables and, for a change, the ones that its rows refer to; empty if unknown."""
     is_plain_insert: bool = False
     """True if it only inserts rows and depends on no existing ones."""
-    is_configuration: bool = False
-    """True if it changes a tenant's configuration."""
+    raises_stamp: bool = False
+    """True if it changes a tenant's configuration, or who a caller is and what the caller may do."""
+    reads_configuration_only: bool = False
+    """True if what it reads cannot change without the stamp."""
 
     def arguments(self, overrides: dict[str, Any]) -> Arguments:
         parameters = {**self.defaults, **overrides} if self.defaults else overrides
@@ -59,29 +61,40 @@ class CompiledStatement(msgspec.Struct, frozen=True):
 class Statement(Generic[T_co]):
     """A statement and the conversion of its rows; keep one that runs often at module level.
 
-    `heavy` marks reads that may take long; on SQLite they run in a thread instead of on the event loop.
+    `heavy` marks reads that may take long; on SQLite they run in a thread instead of on the event loop. One
+    that `removes_expired` rows changes nothing that is cached: nobody trusts them after their end.
     """
 
-    __slots__ = ("_compiled", "heavy", "source", "to_value")
+    __slots__ = ("_compiled", "heavy", "removes_expired", "source", "to_value")
 
     @overload
-    def __init__(self: "Statement[Row]", source: object, *, heavy: bool = False) -> None: ...
+    def __init__(
+        self: "Statement[Row]", source: object, *, heavy: bool = False, removes_expired: bool = False
+    ) -> None: ...
 
     @overload
     def __init__(self, source: object, to_value: Callable[[Row], T_co], *, heavy: bool = False) -> None: ...
 
     def __init__(
-        self, source: object, to_value: Callable[[Row], T_co] | None = None, *, heavy: bool = False
+        self,
+        source: object,
+        to_value: Callable[[Row], T_co] | None = None,
+        *,
+        heavy: bool = False,
+        removes_expired: bool = False,
     ) -> None:
         self.source = source
         self.to_value = to_value
         self.heavy = heavy
+        self.removes_expired = removes_expired
         self._compiled: dict[tuple[str, bool], CompiledStatement] = {}
 
     def compiled(self, dialect: str, *, narrow: bool) -> CompiledStatement:
         compiled = self._compiled.get((dialect, narrow))
         if compiled is None:
             compiled = _compile(narrow_to_tenant(self.source) if narrow else self.source, DIALECTS[dialect])
+            if self.removes_expired:
+                compiled = msgspec.structs.replace(compiled, raises_stamp=False)
             self._compiled[dialect, narrow] = compiled
         return compiled
 
@@ -106,7 +119,9 @@ def _compile(statement: Any, dialect: sa.Dialect) -> CompiledStatement:
         tables=frozenset(table.name for table in tables),
         depends_on=frozenset(table.name for table in tables | _referenced(statement, tables)),
         is_plain_insert=_is_plain_insert(statement),
-        is_configuration=_is_configuration(statement),
+        raises_stamp=_raises_stamp(statement),
+        reads_configuration_only=bool(tables)
+        and all(_is_plain_configuration(table.name) for table in tables),
     )
 
 
@@ -129,10 +144,30 @@ def _referenced(statement: Any, tables: Iterable[sa.Table]) -> set[sa.Table]:
     return {reference.column.table for table in tables for reference in table.foreign_keys}
 
 
-def _is_configuration(statement: object) -> bool:
-    return (
-        isinstance(statement, sa.UpdateBase) and getattr(statement.table, "name", "") in CONFIGURATION_TABLES
-    )
+def _raises_stamp(statement: object) -> bool:
+    if not isinstance(statement, sa.UpdateBase):
+        return False
+    name = getattr(statement.table, "name", "")
+    if name in CONFIGURATION_TABLES:
+        return True
+    if name not in IDENTITY_COLUMNS:
+        return False
+    if isinstance(statement, sa.Update):
+        changed = _changed_columns(statement)
+        return not changed or not IDENTITY_COLUMNS[name].isdisjoint(changed)
+    # A new row is nobody whom a process knows already.
+    return not _is_plain_insert(statement)
+
+
+def _changed_columns(statement: sa.Update) -> set[str]:
+    """Return the columns that the statement sets; none if it does not say."""
+    values: Mapping[Any, Any] = statement._values or {}  # noqa: SLF001  no public accessor
+    return {column if isinstance(column, str) else column.name for column in values}
+
+
+def _is_plain_configuration(table_name: str) -> bool:
+    """Return whether every column of the table is configuration; counters of the product are not."""
+    return table_name in CONFIGURATION_TABLES and not RECORDS[table_name].__untagged__
 
 
 def _is_plain_insert(statement: object) -> bool:

@@ -26,8 +26,10 @@ class UnitOfWork:
         self._connection: DatabaseConnection | None = None
         self._writes: list[PendingWrite] = []
         self._shared_writes: list[tuple[str, PendingWrite]] = []
-        self._configured: set[str | None] = set()
+        self._stamped_tenants: set[str | None] = set()
         self.expected: dict[tuple[type[Record], str], ExpectedVersion] = {}
+        self.has_read_beyond_configuration = False
+        """Whether anything was read that can change without the tenant's stamp."""
         self._ended = False
 
     @property
@@ -69,6 +71,8 @@ class UnitOfWork:
         return any(not write.compiled.tables or write.compiled.tables & tables for write in self._writes)
 
     async def fetch(self, compiled: CompiledStatement, arguments: list[Any], *, heavy: bool) -> list[Any]:
+        if not compiled.reads_configuration_only:
+            self.has_read_beyond_configuration = True
         await self._write_what_it_depends_on(compiled)
         if self.reads_outside_transaction:
             return await self.database.fetch(compiled.sql, arguments, heavy=heavy)
@@ -79,8 +83,8 @@ class UnitOfWork:
         self, compiled: CompiledStatement, arguments: list[Any], tenant_id: str | None = None
     ) -> Any:
         """Change rows of a tenant, or of any tenant without `tenant_id`."""
-        if compiled.is_configuration:
-            self._configured.add(tenant_id)
+        if compiled.raises_stamp:
+            self._stamped_tenants.add(tenant_id)
         await self._write_what_it_depends_on(compiled)
         connection = await self.begin()
         if compiled.returns_rows:
@@ -90,8 +94,8 @@ class UnitOfWork:
     async def change_many(
         self, compiled: CompiledStatement, many: list[list[Any]], tenant_id: str | None = None
     ) -> None:
-        if compiled.is_configuration:
-            self._configured.add(tenant_id)
+        if compiled.raises_stamp:
+            self._stamped_tenants.add(tenant_id)
         await self._write_what_it_depends_on(compiled)
         connection = await self.begin()
         await connection.execute_many(compiled.sql, many)
@@ -111,8 +115,8 @@ class UnitOfWork:
         """
         if self._ended:
             raise RuntimeError("this unit of work has ended")
-        if compiled.is_configuration:
-            self._configured.add(tenant_id)
+        if compiled.raises_stamp:
+            self._stamped_tenants.add(tenant_id)
         write = PendingWrite(compiled, arguments)
         if shared:
             self._shared_writes.append((shared, write))
@@ -148,8 +152,8 @@ class UnitOfWork:
         if self._shared_writes:
             in_order = sorted(self._shared_writes, key=lambda named: named[0])
             writes = [*writes, *(write for _, write in in_order)]
-        if self._configured:
-            writes = [*writes, *version_bumps(self._configured, self.database.dialect)]
+        if self._stamped_tenants:
+            writes = [*writes, *version_bumps(self._stamped_tenants, self.database.dialect)]
         return build_batch(writes, self.database.dialect)
 
     async def rehearse_commit(self) -> None:
@@ -160,7 +164,7 @@ class UnitOfWork:
         self._ended = True
         self._writes.clear()
         self._shared_writes.clear()
-        self._configured.clear()
+        self._stamped_tenants.clear()
         connection, self._connection = self._connection, None
         if connection is not None:
             await self.database.rollback(connection)
