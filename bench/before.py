@@ -64,7 +64,7 @@ class Tree:
                 "POST", f"{path}/chat/stream", token=token, body=question
             ),
             "GET of an agent": request_bytes("GET", path, token=token),
-            "list of 20 agents": request_bytes("GET", "/api/v1/agents?limit=20", token=token),
+            "list of 20 agents": request_bytes("GET", "/api/v1/agents?per_page=20", token=token),
         }
 
     def request(self, what: str) -> bytes:

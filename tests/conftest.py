@@ -1,5 +1,6 @@
 """One service for each test, on SQLite or on the PostgreSQL of `RETINUE_TEST_DATABASE_URL`."""
 
+import contextlib
 import os
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
@@ -15,6 +16,7 @@ from retinue.kit.db.errors import DatabaseUnavailable
 from retinue.kit.logging import configure_logging
 from retinue.kit.secrets import Secret
 from retinue.kit.settings import Settings
+from tests.cached_answers import compared_with_fresh_ones
 from tests.client import Api
 from tests.databases import Databases
 from tests.e2e.processes import kill_what_is_left
@@ -77,6 +79,13 @@ async def databases(tmp_path_factory: Any, worker_id: str) -> AsyncIterator[Data
 def _no_server_outlives_its_test() -> Iterator[None]:
     yield
     kill_what_is_left()
+
+
+@pytest.fixture(autouse=True)
+def _cached_answers_are_true(request: pytest.FixtureRequest) -> Iterator[None]:
+    # A test with this fixture counts what a request reads.
+    with contextlib.nullcontext() if "reads" in request.fixturenames else compared_with_fresh_ones():
+        yield
 
 
 @pytest.fixture(autouse=True)

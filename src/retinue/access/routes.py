@@ -9,13 +9,13 @@ from retinue.kit.http.routing import SIGNED_IN, Routes
 routes = Routes(tag="permissions")
 
 
-@routes.get("/permissions", requires="admin:users")
+@routes.get("/permissions", requires="admin:users", cached=True)
 async def list_permissions(ctx: Context) -> PermissionCatalogue:  # noqa: ARG001  the catalogue is a constant
     """List every permission that a role can hold."""
     return PermissionCatalogue(permissions=[PermissionOut.of(permission) for permission in CATALOGUE])
 
 
-@routes.get("/roles/{role}/permissions", requires="admin:users")
+@routes.get("/roles/{role}/permissions", requires="admin:users", cached=True)
 async def get_role_permissions(ctx: Context, role: RoleByName) -> RoleOut:
     """Return the permissions of a role. They are the same in all tenants."""
     return RoleOut(role=role, permissions=await permissions_of(ctx, role))

@@ -71,7 +71,7 @@ class Agent(AgentSettings, kw_only=True):
     published_at: Instant | None = None
 
 
-@table("agent_versions", prefix="agv", unique=[("tenant_id", "agent_id", "version")])
+@table("agent_versions", prefix="agv", unique=[("tenant_id", "agent_id", "version")], is_configuration=True)
 class AgentVersion(TenantRecord, kw_only=True):
     """A snapshot of the whole agent after a change: its fields, tools and sub-agents."""
 
@@ -102,6 +102,7 @@ class AgentDraft(TenantRecord, kw_only=True):
     prefix="agtl",
     unique=[("tenant_id", "agent_id", "tool_id")],
     indexes=[("tenant_id", "tool_id")],
+    is_configuration=True,
 )
 class AgentTool(TenantRecord, kw_only=True):
     """A tool that an agent may use, with the agent's own settings for it.
@@ -132,6 +133,7 @@ class RelationshipType(StrEnum):
     prefix="sag",
     unique=[("tenant_id", "parent_id", "child_id")],
     indexes=[("tenant_id", "child_id")],
+    is_configuration=True,
 )
 class SubAgent(TenantRecord, kw_only=True):
     """An agent that another one may delegate tasks to.

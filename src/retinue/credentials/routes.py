@@ -59,7 +59,7 @@ async def create_credential(ctx: Context, body: CredentialCreate) -> CredentialO
     return CredentialOut.from_record(await credentials.create(ctx, body), ctx.now)
 
 
-@routes.get("/types", requires="credentials:read")
+@routes.get("/types", requires="credentials:read", cached=True)
 async def list_credential_types(ctx: Context) -> list[CredentialTypeOut]:  # noqa: ARG001
     """Return the types of credentials with the keys that their `secrets` take."""
     return [CredentialTypeOut.from_record(kind) for kind in KINDS.values()]

@@ -8,7 +8,7 @@ from retinue.usage.schemas import ModelPriceList, ModelPriceOut, ModelPriceQuery
 routes = Routes("/api/v1", tag="usage")
 
 
-@routes.get("/model-prices", requires="agents:read")
+@routes.get("/model-prices", requires="agents:read", cached=True)
 async def list_model_prices(ctx: Context, query: ModelPriceList) -> Page[ModelPriceOut]:
     """List what models cost, ordered by model: the prices in force, or all of one source.
 

@@ -22,7 +22,7 @@ from retinue.kit.lists import Page
 routes = Routes("/api/v1/agents", tag="agents")
 
 
-@routes.get("", requires="agents:read")
+@routes.get("", requires="agents:read", cached=True)
 async def list_agents(ctx: Context, query: AgentList) -> Page[AgentListed]:
     """List the agents of the tenant, newest first by default; direct sub-agents are left out.
 
@@ -41,7 +41,7 @@ async def create_agent(ctx: Context, body: AgentCreate) -> AgentOut:
     return AgentOut.of(await service.create(ctx, body))
 
 
-@routes.get("/{agent_id}", requires="agents:read", versioned=Agent)
+@routes.get("/{agent_id}", requires="agents:read", versioned=Agent, cached=True)
 async def get_agent(ctx: Context, agent: AgentById) -> AgentDetail:
     """Return the agent with its tools, its sub-agents and the size of its knowledge base."""
     return await details.render_agent(ctx, agent, AgentDetail)

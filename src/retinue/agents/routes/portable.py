@@ -8,7 +8,7 @@ from retinue.kit.http.routing import Routes
 routes = Routes("/api/v1/agents", tag="agents")
 
 
-@routes.get("/templates", requires="agents:read", wrap=True)
+@routes.get("/templates", requires="agents:read", wrap=True, cached=True)
 async def list_agent_templates(ctx: Context) -> list[AgentTemplate]:  # noqa: ARG001  every handler takes it
     """List the templates from which an agent can be started, by name."""
     return load_templates()

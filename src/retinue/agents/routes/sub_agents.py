@@ -18,7 +18,7 @@ routes = Routes("/api/v1/agents/{agent_id}/sub-agents", tag="agents")
 _NO_ROOM = (SubAgentsTooDeep, TooManyAttached)
 
 
-@routes.get("", requires="agents:read", wrap=True)
+@routes.get("", requires="agents:read", wrap=True, cached=True)
 async def list_sub_agents(ctx: Context, agent: AgentById) -> list[SubAgentOut]:
     """List the sub-agents, oldest first; direct ones carry their full configuration."""
     return [sub_agents.render_sub_agent(one) for one in await load_sub_agents(ctx, agent)]

@@ -10,13 +10,13 @@ from retinue.kit.lists import Page, PageQuery
 routes = Routes("/api/v1/agents/{agent_id}/versions", tag="agents")
 
 
-@routes.get("", requires="agents:read")
+@routes.get("", requires="agents:read", cached=True)
 async def list_agent_versions(ctx: Context, agent: AgentById, query: PageQuery) -> Page[VersionSummary]:
     """List the versions of the agent, newest first; the newest 200 are kept."""
     return (await VERSIONS.page(ctx.db, query, agent_id=agent.id)).to_page(versions.summarize)
 
 
-@routes.get("/{version}", requires="agents:read", errors=(VersionNotFound,))
+@routes.get("/{version}", requires="agents:read", errors=(VersionNotFound,), cached=True)
 async def get_agent_version(ctx: Context, agent: AgentById, version: str) -> VersionOut:
     """Return one version with the whole agent as it was then."""
     return versions.render_version(ctx, await versions.fetch(ctx, agent, version))

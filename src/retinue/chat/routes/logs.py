@@ -58,7 +58,7 @@ async def list_chat_logs(ctx: Context, agent: AgentById, query: LogList) -> Page
     return (await page_of_logs(ctx, agent.id, query)).to_page(LogOut.from_record)
 
 
-@routes.get("/log-settings", requires="agents:read")
+@routes.get("/log-settings", requires="agents:read", cached=True)
 async def get_log_settings(ctx: Context, agent: AgentById) -> LogSettingsOut:  # noqa: ARG001  every handler takes it
     """Return what the agent's chat log keeps, and for how long."""
     return LogSettingsOut.of(agent.log_settings)

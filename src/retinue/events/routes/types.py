@@ -14,7 +14,7 @@ async def list_event_types(ctx: Context) -> EventTypes:
     return EventTypes(event_types=catalogue.event_types(ctx.instance))
 
 
-@routes.get("/categories", requires="events:read")
+@routes.get("/categories", requires="events:read", cached=True)
 async def list_event_categories(
     ctx: Context,  # noqa: ARG001  every handler takes it
 ) -> Categories:

@@ -26,6 +26,7 @@ from retinue.kit.errors import (
     Unauthorized,
 )
 from retinue.kit.http import byte_streams, idempotency, replies, request_content, sse, unknown_names
+from retinue.kit.http.answer_cache import AnswerCache
 from retinue.kit.http.bodies import ClientGone
 from retinue.kit.http.cors import Cors
 from retinue.kit.http.embed_keys import find_embed_key
@@ -69,6 +70,7 @@ class App:
             raise TypeError("a route accepts embed keys, but no authenticator for them is registered")
         self._cors = Cors(instance.settings)
         self._own_hosts = OwnHosts.of(instance.settings)
+        self._answers = AnswerCache(instance.clock)
         self._spool_dir = instance.settings.data_dir / "tmp"
         self._is_measured = instance.metrics is not None
         self._has_access_log = instance.settings.access_log
@@ -132,6 +134,10 @@ class App:
             raise ServerShutdown
         await self._identify(request, route)
         _require_access(route, request.principal)
+        if route.cached:
+            answer = self._answers.find(request)
+            if answer is not None:
+                return answer
         return await self._handle(request, route, segments)
 
     async def _preflight(self, request: Request, methods: dict[str, Route] | None) -> replies.HttpResponse:
@@ -210,6 +216,7 @@ class App:
         else:
             content = await request_content.receive_body(request, route)
         reads_outside_transaction = route.method == "GET" or route.calls_out
+        began = self.instance.clock.monotonic()
 
         async def attempt() -> replies.HttpResponse:
             ctx = Context(
@@ -221,6 +228,8 @@ class App:
                         ctx, request, content, lambda: call_handler(ctx, request, route, segments, content)
                     )
                 response = await call_handler(ctx, request, route, segments, content)
+                if route.cached:
+                    self._answers.keep(request, ctx, response, began)
                 await ctx.commit()
             except BaseException:
                 await ctx.rollback()

@@ -19,8 +19,8 @@ _EXPOSED = (
     b"X-Retinue-Warnings, Preference-Applied, X-Should-Retry"
 )
 _ACCEPTED = (
-    b"Authorization, Content-Type, Idempotency-Key, If-Match, X-API-Key, X-Correlation-ID, X-Tenant-ID, "
-    b"Last-Event-ID, Prefer"
+    b"Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, X-API-Key, X-Correlation-ID, "
+    b"X-Tenant-ID, Last-Event-ID, Prefer"
 )
 _PREFLIGHT = [
     (b"access-control-allow-methods", b"GET, POST, PUT, PATCH, DELETE"),

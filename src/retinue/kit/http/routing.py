@@ -147,6 +147,8 @@ class Route(msgspec.Struct, frozen=True, kw_only=True):
     """The form of errors of a route that speaks another protocol than ours."""
     over_limit: type[RateLimited]
     """The error if the limits of the plan or the address refuse the caller."""
+    cached: bool
+    """The answer depends on nothing but the tenant's configuration and the caller's permissions."""
     versioned: type[Record] | None
     """The record edited by this route: responses carry its `ETag`, changes accept `If-Match`."""
     is_documented: bool
@@ -175,6 +177,10 @@ class Route(msgspec.Struct, frozen=True, kw_only=True):
 
 def takes_if_match(route: Route) -> bool:
     return (route.versioned is not None or route.handles_etag_itself) and route.method in VERSIONED_METHODS
+
+
+def takes_if_none_match(route: Route) -> bool:
+    return route.cached and route.versioned is None
 
 
 class RouteOptions(TypedDict, total=False):
@@ -206,6 +212,9 @@ class RouteOptions(TypedDict, total=False):
     error_format: ErrorFormat
     """The route speaks another protocol, in which errors have this form."""
     over_limit: type[RateLimited]
+    cached: bool
+    """The answer is kept while the tenant's configuration stays as it is: it must depend on nothing but that,
+    the query and the caller's permissions. One that reads other tables is not kept."""
     versioned: type[Record]
     handles_etag_itself: bool
     is_documented: bool
@@ -243,7 +252,13 @@ class Routes:
             raise TypeError(f"{method} {path}: say what it requires; unknown options: {sorted(unknown)}")
         requires, cost = options["requires"], options.get("cost")
         or_embed_key, upload = options.get("or_embed_key", False), options.get("upload")
-        _check_declaration(f"{method} {path}", requires, cost, or_embed_key=or_embed_key)
+        _check_declaration(
+            f"{method} {path}",
+            requires,
+            cost,
+            or_embed_key=or_embed_key,
+            is_cached=options.get("cached", False),
+        )
         limit = options.get("body_limit") or MAX_JSON_BODY_BYTES
 
         def declare(handler: H) -> H:
@@ -270,6 +285,7 @@ class Routes:
                 refuses_form_label=options.get("refuses_form_label", False),
                 error_format=options.get("error_format"),
                 over_limit=options.get("over_limit", RateLimited),
+                cached=options.get("cached", False),
                 versioned=options.get("versioned"),
                 is_documented=options.get("is_documented", True),
                 handles_etag_itself=options.get("handles_etag_itself", False),
@@ -281,11 +297,15 @@ class Routes:
         return declare
 
 
-def _check_declaration(route: str, requires: str | Access, cost: str | None, *, or_embed_key: bool) -> None:
+def _check_declaration(
+    route: str, requires: str | Access, cost: str | None, *, or_embed_key: bool, is_cached: bool
+) -> None:
     if not isinstance(requires, Access) and not re.fullmatch(r"[a-z_]+:[a-z_]+", requires):
         raise TypeError(f"{route}: requires must be a permission key or a member of Access")
     if or_embed_key and isinstance(requires, Access):
         raise TypeError(f"{route}: or_embed_key needs a permission in requires; otherwise use EMBED_KEY")
+    if is_cached and not route.startswith("GET "):
+        raise TypeError(f"{route}: only the answer of a GET can be cached")
     if cost is not None and cost not in COST:
         raise TypeError(f"{route}: cost must be one of {', '.join(COST)}")
 

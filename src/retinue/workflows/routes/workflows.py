@@ -47,7 +47,7 @@ async def create_workflow(ctx: Context, body: WorkflowCreate) -> WorkflowOut:
     return render_workflow(ctx, await service.create(ctx, body))
 
 
-@routes.get("/node-types", requires=_READ)
+@routes.get("/node-types", requires=_READ, cached=True)
 async def list_node_types(ctx: Context) -> list[WorkflowNodeType]:  # noqa: ARG001  every handler takes it
     """Return the types of nodes that a workflow can use, each with the JSON Schema of its `config`."""
     return [WorkflowNodeType.of(kind) for kind in NODE_TYPES.values()]

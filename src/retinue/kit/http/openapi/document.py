@@ -12,7 +12,15 @@ from retinue.kit.http.openapi.config_schemas import add_config_schemas
 from retinue.kit.http.openapi.descriptions import describe_field, describe_parameter, example_of_body
 from retinue.kit.http.openapi.responses import HEADERS, ResponseComponents
 from retinue.kit.http.openapi.schemas import SchemaComponents, without_null
-from retinue.kit.http.routing import EMBED_KEY, PUBLIC, Access, Route, Upload, takes_if_match
+from retinue.kit.http.routing import (
+    EMBED_KEY,
+    PUBLIC,
+    Access,
+    Route,
+    Upload,
+    takes_if_match,
+    takes_if_none_match,
+)
 from retinue.kit.json_types import JsonObject
 from retinue.kit.limits import COST
 
@@ -79,6 +87,13 @@ _IF_MATCH = {
     "description": "The `ETag` of the version that was read; 412 if the object has changed since.",
     "schema": {"type": "string"},
 }
+_IF_NONE_MATCH = {
+    "name": "If-None-Match",
+    "in": "header",
+    "required": False,
+    "description": "The `ETag` of an earlier response; 304 without a body if the response is still the same.",
+    "schema": {"type": "string"},
+}
 
 _EMBED_KEY_SCHEMES: JsonObject = {
     "embedKey": {"type": "http", "scheme": "bearer", "bearerFormat": "emb_…"},
@@ -117,6 +132,7 @@ def describe(routes: Iterable[Route], base_url: str, manifests: Iterable[Manifes
             "parameters": {
                 "IdempotencyKey": _IDEMPOTENCY_KEY,
                 "IfMatch": _IF_MATCH,
+                "IfNoneMatch": _IF_NONE_MATCH,
                 "Prefer": _PREFER,
                 "TenantId": _TENANT_ID,
             },
@@ -158,6 +174,8 @@ def _operation(route: Route, shapes: SchemaComponents, responses: ResponseCompon
         parameters.append({"$ref": "#/components/parameters/IdempotencyKey"})
     if takes_if_match(route):
         parameters.append({"$ref": "#/components/parameters/IfMatch"})
+    if takes_if_none_match(route):
+        parameters.append({"$ref": "#/components/parameters/IfNoneMatch"})
     if route.body is not None or route.upload is not None:
         parameters.append({"$ref": "#/components/parameters/Prefer"})
     if parameters:

@@ -26,7 +26,7 @@ from retinue.kit.http.error_format import ErrorFormat
 from retinue.kit.http.idempotency import IdempotencyConflict, IdempotencyKeyReused
 from retinue.kit.http.openapi.schemas import SchemaComponents, union_members
 from retinue.kit.http.replies import ByteStream, Download, EventStream, Reply, WebDocument
-from retinue.kit.http.routing import ANY_NAME, PUBLIC, Route, takes_if_match
+from retinue.kit.http.routing import ANY_NAME, PUBLIC, Route, takes_if_match, takes_if_none_match
 from retinue.kit.http.unknown_names import WARNED_METHODS
 from retinue.kit.json_types import JsonObject
 from retinue.kit.limits import COST
@@ -62,7 +62,10 @@ HEADERS = {
         "string",
         "Whose requests are used up: `tenant`, `key` or `address`; absent if another limit refused.",
     ),
-    "ETag": ("string", "Version of the returned object; send it as `If-Match` with a change."),
+    "ETag": (
+        "string",
+        "Version of the returned object, to send as `If-Match` with a change; of a list, `If-None-Match`.",
+    ),
     "X-Request-ID": ("string", "Id of this request, for support and logs."),
     "X-Correlation-ID": ("string", "Correlation id sent by the caller, or a new one."),
     "Retry-After": ("integer", "Seconds to wait before the next attempt."),
@@ -140,6 +143,8 @@ class ResponseComponents:
             for status in sorted(by_status)
         }
         successes = [status for status in (route.status, route.other_status) if status is not None]
+        if takes_if_none_match(route):
+            responses = {"304": self._unchanged(), **responses}
         return {**{str(status): self._success(route, status) for status in successes}, **responses}
 
     def components(self) -> JsonObject:
@@ -154,6 +159,13 @@ class ResponseComponents:
         if content:
             response["content"] = content
         return response
+
+    def _unchanged(self) -> JsonObject:
+        self._shared["Unchanged"] = {
+            "description": "The response is still the one that `If-None-Match` names.",
+            "headers": _headers("ETag"),
+        }
+        return {"$ref": "#/components/responses/Unchanged"}
 
     def _content(self, route: Route) -> JsonObject:
         if route.returns is inspect.Signature.empty:
@@ -221,7 +233,8 @@ def _more_headers(route: Route) -> Iterator[str]:
         yield "X-Retinue-Warnings"
     if route.idempotent:
         yield "Idempotent-Replayed"
-    if (route.versioned is not None or route.handles_etag_itself) and route.method != "DELETE":
+    is_editable = route.versioned is not None or route.handles_etag_itself
+    if (is_editable and route.method != "DELETE") or takes_if_none_match(route):
         yield "ETag"
 
 
