@@ -2,10 +2,12 @@
 
 import re
 from html import unescape
+from pathlib import Path
 from urllib.parse import urljoin, urlsplit
 
 import pytest
 
+from retinue.kit.http import guides
 from tests.client import Api
 
 BROWSER = {"accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"}
@@ -91,3 +93,21 @@ async def test_every_link_in_the_documents_leads_somewhere(api: Api) -> None:
     assert len(pages) > 20
     dead = [link for link in seen_links if link[2] and f'id="{link[2]}"' not in pages.get(link[1], "")]
     assert dead == []
+
+
+async def test_a_picture_that_is_not_installed_is_described(
+    api: Api, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A wheel has the guides without their pictures."""
+    for folder in ("guides", "pictures"):
+        (tmp_path / folder).mkdir()
+    text = "# Tea\n\n![A <green> cup](../pictures/cup.png) and ![a pot](../pictures/pot.png)\n"
+    (tmp_path / "guides" / "tea.md").write_text(text)
+    (tmp_path / "pictures" / "pot.png").write_bytes(b"png")
+    monkeypatch.setattr(guides, "docs_folder", lambda: tmp_path)
+    guides._pages.cache_clear()
+    try:
+        page = (await api.get("/docs/guides/tea.md", headers=BROWSER)).body.decode()
+    finally:
+        guides._pages.cache_clear()
+    assert "<p>[A &lt;green&gt; cup] and <img" in page

@@ -94,6 +94,7 @@ def _rendered(path: Path, base: str) -> WebDocument:
     tokens = markdown.parse(path.read_text("utf-8"))
     _name_headings(tokens)
     _unlink_files(tokens, path)
+    _describe_missing_pictures(tokens, path)
     return _page(_title(path), markdown.renderer.render(tokens, markdown.options, {}), base)
 
 
@@ -117,6 +118,14 @@ def _unlink_files(tokens: list[Any], page: Path) -> None:
             inside = target.relative_to(docs.parent) if target.is_relative_to(docs.parent) else target
             if str(inside) != README and str(inside.parent) not in shown:
                 child.attrs.pop("href")
+
+
+def _describe_missing_pictures(tokens: list[Any], page: Path) -> None:
+    """Show the description of a picture in its place: a wheel has the documents without their pictures."""
+    for token in tokens:
+        for child in token.children or ():
+            if child.type == "image" and not (page.parent / str(child.attrGet("src"))).is_file():
+                child.type, child.tag, child.content = "text", "", f"[{child.content}]"
 
 
 def _anchor(heading: str) -> str:
