@@ -67,12 +67,16 @@ async def test_an_ipv6_host_is_one_place_with_all_its_addresses(service, api, ow
     assert await resets(service, owner) == 6
 
 
-async def test_mails_lead_to_the_console_where_it_is_built(service, api, owner, tmp_path, monkeypatch):
+@pytest.mark.parametrize("is_built", [True, False])
+async def test_mails_lead_to_the_same_paths_with_and_without_a_console(
+    service, api, owner, tmp_path, monkeypatch, is_built
+):
     monkeypatch.setattr("retinue.console.files.WEB", tmp_path)
-    (tmp_path / "index.html").write_text("<!doctype html>")
+    if is_built:
+        (tmp_path / "index.html").write_text("<!doctype html>")
     await ask(api, FORGOT, owner.email)
     await ask(api, RESEND, owner.email)
     lines = [line for mail in await mails_to(service, owner.email) for line in text_of(mail).splitlines()]
     pages = {line.partition("?")[0] for line in lines if line.startswith("http")}
-    here = "http://127.0.0.1:8080/console"
+    here = "http://127.0.0.1:8080"
     assert pages == {f"{here}/reset-password", f"{here}/verify-email"}

@@ -1,10 +1,11 @@
-"""The pages that mails link to; a browser has walked through them by hand, this holds what it relied on."""
+"""Addresses in mails lead to the console, or say how to go on without it; the page to register is served."""
 
 import re
 from html.parser import HTMLParser
 from importlib import resources
 from urllib.parse import urljoin
 
+import msgspec
 import pytest
 
 from retinue.auth.passwords import validate_password
@@ -18,7 +19,8 @@ ASSETS = {
     path.name: path.read_text()
     for path in resources.files("retinue.auth").joinpath("pages", "assets").iterdir()
 }
-PAGES = ("verify-email", "reset-password", "register", "forgot-password")
+PAGES = ("register",)
+LINKS = {"verify-email": EmailVerification, "reset-password": PasswordReset, "forgot-password": Address}
 POLICY = "default-src 'self'; object-src 'none'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'"
 SCRIPT = ASSETS["account.js"]
 _ELSEWHERE = re.compile(r"https?:|[\"'(]//|url\(|@import|\bimport\b")
@@ -65,6 +67,67 @@ def page(name):
     return Page(name)
 
 
+@pytest.fixture
+def console(tmp_path, monkeypatch):
+    (tmp_path / "index.html").touch()
+    monkeypatch.setattr("retinue.console.files.WEB", tmp_path)
+
+
+def assert_kept_nowhere(answer):
+    assert answer.headers["cache-control"] == "no-store"
+    assert answer.headers["referrer-policy"] == "no-referrer"
+
+
+@pytest.mark.usefixtures("console")
+@pytest.mark.parametrize("link", ["verify-email", "reset-password"])
+@pytest.mark.parametrize(
+    ("query", "fragment"),
+    [
+        ("", ""),
+        ("?token=", ""),
+        ("?token=abc-1_2", "#token=abc-1_2"),
+        ("?utm_source=mail&token=abc", "#token=abc"),
+        ('?token=a"%0d%0aX: y%23%26b', "#token=a%22%0D%0AX%3A+y%23%26b"),
+        ("?to=//evil.example&token=//evil.example", "#token=%2F%2Fevil.example"),
+    ],
+)
+async def test_a_link_leads_to_the_console_with_its_token_in_the_fragment(api, link, query, fragment):
+    answer = await api.get(f"/{link}{query}")
+    assert answer.status == 302
+    assert answer.headers["location"] == f"http://127.0.0.1:8080/console/{link}{fragment}"
+    assert answer.body == b""
+    assert_kept_nowhere(answer)
+
+
+@pytest.mark.usefixtures("console")
+async def test_the_page_for_a_forgotten_password_is_the_consoles(api):
+    answer = await api.get("/forgot-password?token=CANARY")
+    assert (answer.status, answer.headers["location"]) == (
+        302,
+        "http://127.0.0.1:8080/console/forgot-password",
+    )
+    assert_kept_nowhere(answer)
+
+
+@pytest.mark.usefixtures("no_console")
+@pytest.mark.parametrize("link", LINKS)
+async def test_without_the_console_a_link_says_how_to_go_on_by_the_api(api, link):
+    answer = await api.get(f"/{link}?token=CANARY")
+    assert (answer.status, answer.headers["content-type"]) == (503, "text/plain; charset=utf-8")
+    assert "CANARY" not in str(answer.headers) + answer.body.decode()
+    assert_kept_nowhere(answer)
+    text = answer.body.decode()
+    assert "make console" in text
+    command, _, rest = text.partition(" -d ")
+    address = command.split("curl ")[1].split()[0]
+    assert address == f"http://127.0.0.1:8080/auth/{link}"
+    assert "-H 'Content-Type: application/json' \\" in command
+    body = msgspec.json.decode(rest.split("'")[1])
+    assert set(body) == set(LINKS[link].__struct_fields__)
+    answer = await api.post(f"/auth/{link}", body)
+    assert (answer.status, answer.code) == (422, "validation_error")
+
+
 async def test_a_page_is_served_to_anyone_and_shows_nothing_of_the_address(api, name, monkeypatch, tmp_path):
     monkeypatch.setattr("retinue.console.files.WEB", tmp_path)
     answer = await api.get(f'/{name}?token=CANARY&invite_token="><script>CANARY</script>')
@@ -74,14 +137,13 @@ async def test_a_page_is_served_to_anyone_and_shows_nothing_of_the_address(api, 
     assert "CANARY" not in str(answer.headers)
 
 
-async def test_an_invitation_opens_in_the_console_where_that_is_built(api, monkeypatch, tmp_path):
-    (tmp_path / "index.html").touch()
-    monkeypatch.setattr("retinue.console.files.WEB", tmp_path)
+@pytest.mark.usefixtures("console")
+async def test_an_invitation_opens_in_the_console_where_that_is_built(api):
     answer = await api.get('/register?invite_token=a"%0d%0aX: y')
     assert answer.status == 302
-    screen = "http://127.0.0.1:8080/console/accept-invitation?invite_token=a%22%0D%0AX%3A+y"
-    assert (answer.headers["location"], answer.headers["cache-control"]) == (screen, "no-store")
-    assert answer.headers["referrer-policy"] == "no-referrer"
+    screen = "http://127.0.0.1:8080/console/accept-invitation#invite_token=a%22%0D%0AX%3A+y"
+    assert answer.headers["location"] == screen
+    assert_kept_nowhere(answer)
     assert (await api.get("/register")).status == 200
 
 
@@ -121,12 +183,7 @@ def test_every_asset_is_one_of_these():
 
 @pytest.mark.parametrize(
     ("name", "schema"),
-    [
-        ("verify-email", EmailVerification),
-        ("reset-password", PasswordReset),
-        ("register", Registration),
-        ("forgot-password", Address),
-    ],
+    [("register", Registration)],
 )
 async def test_a_form_sends_exactly_what_its_route_takes(api, name, schema):
     action, fields = Page(name).first_form()
@@ -159,7 +216,6 @@ def test_every_field_has_a_label_a_place_for_its_problem_and_an_autocomplete(pag
     assert ("p", {"class": "result", "id": "result", "role": "status", "tabindex": "-1"}) in page.tags
 
 
-@pytest.mark.parametrize("name", ["reset-password", "register"])
 def test_the_rule_that_is_shown_is_the_rule_that_is_kept(name):
     with pytest.raises(Invalid) as refused:
         validate_password("")

@@ -2,8 +2,6 @@
 
 import asyncio
 
-import pytest
-
 from retinue.auth.models import OneTimeToken
 from retinue.kit.ids import hash_token
 from retinue.users.models import User, UserStatus
@@ -193,7 +191,6 @@ POISON = [
 ]
 
 
-@pytest.mark.usefixtures("no_console")
 async def test_the_link_leads_to_the_configured_address_whatever_the_request_says(make_service):
     # A development instance would not even answer to another host.
     service = await make_service(base_url="https://retinue.example.com")

@@ -55,7 +55,6 @@ async def test_a_token_that_was_never_sent_confirms_nothing(api, people, token):
     assert not await is_verified(people)
 
 
-@pytest.mark.usefixtures("no_console")
 async def test_the_mail_names_the_page_and_shows_the_bare_token(service, token):
     mail = await last_mail(service, ADA["email"])
     lines = text_of(mail).splitlines()

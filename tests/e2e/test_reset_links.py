@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from retinue import __version__
-from retinue.console.files import is_built
 from retinue.kit.build_commit import build_commit
 from tests.e2e.commands import run_command
 from tests.e2e.load import call
@@ -19,7 +18,7 @@ pytestmark = pytest.mark.either_database
 
 EMAIL, NEW_PASSWORD = "admin@example.com", "Another-Staple-3"
 RESET = ("admin", "reset-password")
-PAGE = "/console/reset-password" if is_built() else "/reset-password"
+PAGE = "/reset-password"
 
 
 async def test_a_printed_link_chooses_a_new_password_once(tmp_path: Path, database_url: str) -> None:

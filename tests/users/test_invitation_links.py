@@ -16,7 +16,6 @@ async def tenant_admin(people):
     return await people.signed_in("tenant_admin", await people.tenant("Acme"))
 
 
-@pytest.mark.usefixtures("no_console")
 async def test_without_a_mail_server_the_answer_has_the_link(service, people, api, tenant_admin):
     answer = await invite(tenant_admin)
     assert answer.headers["cache-control"] == "no-store"

@@ -31,7 +31,6 @@ async def tenant_admin(people, acme):
     return await people.signed_in("tenant_admin", acme)
 
 
-@pytest.mark.usefixtures("no_console")
 async def test_an_invitation_leads_into_the_tenant_with_the_role(service, api, tenant_admin, acme):
     answer = await tenant_admin.post("/users/invite", {"email": EMAIL, "role": "agent_developer"})
     assert answer.status == 201

@@ -14,6 +14,13 @@ export const back = (
   </Link>
 );
 
+/** After the end of a page: the one way on. */
+export const ToSignIn = () => (
+  <Button className={style.tall} fullWidth component={Link} to="/sign-in">
+    {say("signIn")}
+  </Button>
+);
+
 export const Done = ({ children }: { children: string }) => (
   <div className="note ok" role="status">
     {children}

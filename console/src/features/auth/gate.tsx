@@ -39,7 +39,7 @@ export function Gate({
         <form className={style.form} onSubmit={submit} noValidate>
           <div className="stack g6">
             <h1 className="t-display">{title}</h1>
-            <p className="t-2">{text}</p>
+            {text && <p className="t-2">{text}</p>}
           </div>
           {children}
         </form>

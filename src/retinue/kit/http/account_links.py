@@ -7,7 +7,6 @@ import msgspec
 
 from retinue.kit.context import Context
 
-# The plain pages work without a built console; those of the console have its look and languages.
 _CONSOLE_NAMES = {"register": "accept-invitation"}
 
 
@@ -18,16 +17,20 @@ class ConsolePages(msgspec.Struct, frozen=True):
 
 
 def account_link(ctx: Context, page: str, **query: str) -> str:
-    """Return the address of `verify-email`, `reset-password`, `register` or `forgot-password`."""
-    return find_console_page(ctx, page, **query) or _address(ctx, page, query)
+    """Return the address of `verify-email`, `reset-password`, `register` or `forgot-password`.
+
+    It stays the same whether or not the console is built, because mails are read later.
+    """
+    return f"{ctx.settings.base_url}/{page}" + (f"?{urlencode(query)}" if query else "")
 
 
-def find_console_page(ctx: Context, page: str, **query: str) -> str | None:
-    """Return the address of the console's page; None while the console is not built."""
+def find_console_page(ctx: Context, page: str, **values: str | None) -> str | None:
+    """Return the address of the console's page; None while the console is not built.
+
+    The values are in the fragment, which browsers send to no server: it is in no log and no Referer.
+    """
     if not any(pages.is_built() for pages in ctx.instance.registry.all(ConsolePages)):
         return None
-    return _address(ctx, f"console/{_CONSOLE_NAMES.get(page, page)}", query)
-
-
-def _address(ctx: Context, place: str, query: dict[str, str]) -> str:
-    return f"{ctx.settings.base_url}/{place}" + (f"?{urlencode(query)}" if query else "")
+    given = urlencode({name: value for name, value in values.items() if value})
+    place = f"{ctx.settings.base_url}/console/{_CONSOLE_NAMES.get(page, page)}"
+    return f"{place}#{given}" if given else place

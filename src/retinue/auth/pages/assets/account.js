@@ -1,4 +1,4 @@
-// The script of the pages that our mails link to. Each form is sent as JSON to its `action`, and nothing is sent
+// The script of the page for registration. Its form is sent as JSON to its `action`, and nothing is sent
 // before the person presses the button. The link's token leaves the address bar at once and is sent in the body
 // only. Server responses are only ever inserted as text.
 
@@ -54,7 +54,7 @@ function succeed(form, { message }) {
   form.reset();
   for (const each of forms) each.hidden = true;
   if ($("help")) $("help").hidden = true;
-  show(`${message} ${form.dataset.next ?? ""}`, "good");
+  show(message, "good");
   $("result").focus();
 }
 
@@ -94,10 +94,3 @@ for (const form of forms) {
   form.querySelector("button").disabled = false;
 }
 for (const box of document.querySelectorAll("[data-reveals]")) box.addEventListener("change", () => reveal(box));
-
-const [main] = forms;
-if (!token && main.dataset.link === "required") {
-  main.hidden = true;
-  show("The link is incomplete. Open it again as you received it.", "bad");
-  offerHelp();
-}
