@@ -2,10 +2,12 @@
 
 import re
 from html import unescape
+from pathlib import Path
 from urllib.parse import urljoin, urlsplit
 
 import pytest
 
+from retinue.kit.http import guides
 from tests.client import Api
 
 BROWSER = {"accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"}
@@ -50,6 +52,26 @@ async def test_what_was_asked_for_cannot_become_part_of_the_page(api: Api) -> No
 async def test_a_guide_is_found_without_its_ending(api: Api) -> None:
     page = await api.get("/docs/guides/forms", headers=BROWSER)
     assert (page.status, page.body) == (200, (await api.get("/docs/guides/forms.md", headers=BROWSER)).body)
+
+
+def test_pictures_that_are_not_installed_are_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A package carries the guides without their pictures."""
+    docs = tmp_path / "docs"
+    for folder in ("guides", "pictures"):
+        (docs / folder).mkdir(parents=True)
+    page = docs / "guides" / "agents.md"
+    page.write_text(
+        "# Agents\n\n![Here](../pictures/here.png) ![Gone](../pictures/gone.png)\n\n"
+        "[more](../pictures/gone.png)\n"
+    )
+    (docs / "pictures" / "here.png").touch()
+    monkeypatch.setattr(guides, "docs_folder", lambda: docs)
+    shown = guides._rendered(page, "").content.decode()
+    assert re.findall(r'src="([^"]+)"', shown) == ["../pictures/here.png"]
+    assert "gone.png" not in shown
+    assert "more" in shown
 
 
 async def test_there_is_an_icon(api: Api) -> None:

@@ -94,6 +94,7 @@ def _rendered(path: Path, base: str) -> WebDocument:
     tokens = markdown.parse(path.read_text("utf-8"))
     _name_headings(tokens)
     _unlink_files(tokens, path)
+    _drop_missing_pictures(tokens, path)
     return _page(_title(path), markdown.renderer.render(tokens, markdown.options, {}), base)
 
 
@@ -105,7 +106,7 @@ def _name_headings(tokens: list[Any]) -> None:
 
 
 def _unlink_files(tokens: list[Any], page: Path) -> None:
-    """Turn links to source files that this server does not publish into plain text."""
+    """Turn links to files that this server does not publish into plain text."""
     docs = docs_folder()
     shown = {f"docs/{folder}" for folder in FOLDERS} | {f"docs/{_PICTURES}"}
     for token in tokens:
@@ -115,8 +116,19 @@ def _unlink_files(tokens: list[Any], page: Path) -> None:
                 continue
             target = Path(os.path.normpath(page.parent / href.partition("#")[0]))
             inside = target.relative_to(docs.parent) if target.is_relative_to(docs.parent) else target
-            if str(inside) != README and str(inside.parent) not in shown:
+            if str(inside) != README and (str(inside.parent) not in shown or not target.is_file()):
                 child.attrs.pop("href")
+
+
+def _drop_missing_pictures(tokens: list[Any], page: Path) -> None:
+    """Remove pictures that are not installed: packages carry the guides without them."""
+    for token in tokens:
+        if token.children:
+            token.children = [
+                child
+                for child in token.children
+                if child.type != "image" or (page.parent / str(child.attrGet("src"))).is_file()
+            ]
 
 
 def _anchor(heading: str) -> str:
