@@ -47,6 +47,28 @@ def test_what_tests_and_scripts_import_is_declared_and_the_rest_are_tools():
     assert find_unused(modules, DEV, TOOLS) == []
 
 
+PRIVATE_PARTS_USED = {
+    "aiomysql",
+    "asyncpg",
+    "faster-whisper",
+    "pypdfium2",
+    "quickjs-rs",
+    "sqlalchemy",
+    "sqlglot",
+    "uvicorn",
+}
+_PRIVATE_IMPORT = re.compile(r"^\s*(?:from|import) (\w+)[\w.]*(?:\._[a-z]\w*|\.\w*_impl\b)", re.MULTILINE)
+
+
+def test_a_library_whose_private_parts_we_use_is_capped():
+    """Any release may change them."""
+    sources = (path.read_text() for path in (ROOT / "src").rglob("*.py"))
+    imported = {name for source in sources for name in _PRIVATE_IMPORT.findall(source)} - {"retinue"}
+    assert imported <= PRIVATE_PARTS_USED
+    for name in PRIVATE_PARTS_USED:
+        assert any(one.operator == "<" for one in RUN[name].specifier), name
+
+
 def test_nothing_is_declared_twice():
     assert RUN.keys() & DEV.keys() == set()
     named = [*BASE, *(name for lines in extras().values() for name in parse_requirements(lines))]

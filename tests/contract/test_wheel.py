@@ -5,6 +5,7 @@ import csv
 import hashlib
 import importlib.util
 import io
+import tomllib
 import zipfile
 from pathlib import Path
 from types import ModuleType
@@ -18,6 +19,14 @@ FILES = {
     "shop-1.dist-info/METADATA": b"Name: shop\n",
     "shop-1.dist-info/RECORD": b"stale,,\n",
 }
+
+
+def test_no_package_carries_the_pictures_of_the_guides() -> None:
+    tool = tomllib.loads((PACKAGING.parent / "pyproject.toml").read_text())["tool"]["setuptools"]
+    carried = [pattern for patterns in tool["data-files"].values() for pattern in patterns]
+    assert carried
+    assert [pattern for pattern in carried if "pictures" in pattern or ".png" in pattern] == []
+    assert "prune docs/pictures" in (PACKAGING.parent / "MANIFEST.in").read_text().splitlines()
 
 
 @pytest.fixture

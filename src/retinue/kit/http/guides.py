@@ -106,7 +106,7 @@ def _name_headings(tokens: list[Any]) -> None:
 
 
 def _unlink_files(tokens: list[Any], page: Path) -> None:
-    """Turn links to source files that this server does not publish into plain text."""
+    """Turn links to files that this server does not publish into plain text."""
     docs = docs_folder()
     shown = {f"docs/{folder}" for folder in FOLDERS} | {f"docs/{_PICTURES}"}
     for token in tokens:
@@ -116,7 +116,7 @@ def _unlink_files(tokens: list[Any], page: Path) -> None:
                 continue
             target = Path(os.path.normpath(page.parent / href.partition("#")[0]))
             inside = target.relative_to(docs.parent) if target.is_relative_to(docs.parent) else target
-            if str(inside) != README and str(inside.parent) not in shown:
+            if str(inside) != README and (str(inside.parent) not in shown or not target.is_file()):
                 child.attrs.pop("href")
 
 
