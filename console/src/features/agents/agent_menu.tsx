@@ -1,7 +1,7 @@
-import Ellipsis from "icon:ellipsis";
-import { ActionIcon, Menu } from "@mantine/core";
+import { Menu } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { useMay } from "../../api/queries";
+import { ActionsMenu } from "../../shared/actions_menu";
 import { words } from "../../shared/i18n/words";
 import {
   type Agent,
@@ -24,36 +24,29 @@ export function AgentMenu({ agent, onDelete }: { agent: Agent; onDelete: () => v
   const copy = useAgentChange(duplicateAgent);
   const move = useAgentChange(isArchived ? restoreAgent : archiveAgent);
   return (
-    <Menu>
-      <Menu.Target>
-        <ActionIcon aria-label={say("actions", { name: agent.name })}>
-          <Ellipsis size={16} />
-        </ActionIcon>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <Menu.Item onClick={() => void navigate({ to: "/agents/$agentId", params: { agentId: agent.id } })}>
-          {say("open")}
+    <ActionsMenu label={say("actions", { name: agent.name })}>
+      <Menu.Item onClick={() => void navigate({ to: "/agents/$agentId", params: { agentId: agent.id } })}>
+        {say("open")}
+      </Menu.Item>
+      <Menu.Item onClick={() => void navigator.clipboard?.writeText(agent.id)}>{say("copyId")}</Menu.Item>
+      <Menu.Item onClick={() => void exportAgent(agent.id).then((file) => saveFile(fileName(agent.name), file))}>
+        {say("export")}
+      </Menu.Item>
+      {may("agents:write") && (
+        <Menu.Item
+          onClick={() => copy.mutate({ id: agent.id, name: say("copyOf", { name: agent.name }).slice(0, 100) })}
+        >
+          {say("duplicate")}
         </Menu.Item>
-        <Menu.Item onClick={() => void navigator.clipboard?.writeText(agent.id)}>{say("copyId")}</Menu.Item>
-        <Menu.Item onClick={() => void exportAgent(agent.id).then((file) => saveFile(fileName(agent.name), file))}>
-          {say("export")}
+      )}
+      {may("agents:write") && (
+        <Menu.Item onClick={() => move.mutate(agent.id)}>{say(isArchived ? "restore" : "archive")}</Menu.Item>
+      )}
+      {may("agents:delete") && (
+        <Menu.Item color="red" onClick={onDelete}>
+          {say("delete")}
         </Menu.Item>
-        {may("agents:write") && (
-          <Menu.Item
-            onClick={() => copy.mutate({ id: agent.id, name: say("copyOf", { name: agent.name }).slice(0, 100) })}
-          >
-            {say("duplicate")}
-          </Menu.Item>
-        )}
-        {may("agents:write") && (
-          <Menu.Item onClick={() => move.mutate(agent.id)}>{say(isArchived ? "restore" : "archive")}</Menu.Item>
-        )}
-        {may("agents:delete") && (
-          <Menu.Item color="red" onClick={onDelete}>
-            {say("delete")}
-          </Menu.Item>
-        )}
-      </Menu.Dropdown>
-    </Menu>
+      )}
+    </ActionsMenu>
   );
 }

@@ -4,6 +4,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { words } from "../../shared/i18n/words";
 import { chatModelsQuery } from "../../shared/providers/queries";
+import { submitHandler } from "../../shared/submit_handler";
 import { useFields } from "../../shared/use_fields";
 import { newAgentFile } from "./new_agent";
 import { importAgent, templatesQuery, useAgentChange } from "./queries";
@@ -52,14 +53,7 @@ export function CreateAgent({ templateId, onClose }: { templateId?: string; onCl
   };
   return (
     <Modal opened onClose={onClose} title={say("createTitle")} size={460}>
-      <form
-        ref={form}
-        className="stack g16"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void submit().catch(() => undefined);
-        }}
-      >
+      <form ref={form} className="stack g16" onSubmit={submitHandler(submit)}>
         {create.error && rest && <RefusalNote error={create.error} />}
         <Select
           label={say("templates")}

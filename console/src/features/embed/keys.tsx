@@ -5,6 +5,7 @@ import { asApiError } from "../../api/errors";
 import { useMay } from "../../api/queries";
 import { words } from "../../shared/i18n/words";
 import { Failure } from "../../shared/states/states";
+import { submitHandler } from "../../shared/submit_handler";
 import { exactTime, timeSince } from "../../shared/time";
 import { useFields } from "../../shared/use_fields";
 import { parseDomains } from "./domains";
@@ -137,14 +138,7 @@ function CreateKey({ agentId, onShow, onClose }: CreateProps) {
   };
   return (
     <Modal opened onClose={onClose} title={say("createKey")} size={460}>
-      <form
-        ref={form}
-        className="stack g16"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void submit().catch(() => undefined);
-        }}
-      >
+      <form ref={form} className="stack g16" onSubmit={submitHandler(submit)}>
         {rest && <Refusal error={create.error} />}
         <TextInput
           label={say("keyName")}

@@ -1,9 +1,9 @@
-import Ellipsis from "icon:ellipsis";
-import { ActionIcon, Button, Menu, Modal, SegmentedControl, Switch } from "@mantine/core";
+import { Button, Menu, Modal, SegmentedControl, Switch } from "@mantine/core";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useRef, useState } from "react";
 import { asApiError } from "../../api/errors";
 import { useMay } from "../../api/queries";
+import { ActionsMenu } from "../../shared/actions_menu";
 import { formatBytes } from "../../shared/byte_size";
 import { useRowKeys } from "../../shared/frame/keys";
 import { locale } from "../../shared/i18n/language";
@@ -204,23 +204,16 @@ function RowMenu({ agentId, document: { id, name }, mayWrite, onAction }: RowMen
       search: (old) => ({ ...old, document: id }),
     });
   return (
-    <Menu>
-      <Menu.Target>
-        <ActionIcon aria-label={say("menu", { name })}>
-          <Ellipsis size={16} />
-        </ActionIcon>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <Menu.Item onClick={open}>{say("openPassages")}</Menu.Item>
-        <Menu.Item onClick={() => void navigator.clipboard?.writeText(id)}>{say("copyId")}</Menu.Item>
-        {mayWrite && <Menu.Item onClick={() => onAction("reindex")}>{say("reindex")}</Menu.Item>}
-        {mayWrite && (
-          <Menu.Item color="red" onClick={() => onAction("delete")}>
-            {say("delete")}
-          </Menu.Item>
-        )}
-      </Menu.Dropdown>
-    </Menu>
+    <ActionsMenu label={say("menu", { name })}>
+      <Menu.Item onClick={open}>{say("openPassages")}</Menu.Item>
+      <Menu.Item onClick={() => void navigator.clipboard?.writeText(id)}>{say("copyId")}</Menu.Item>
+      {mayWrite && <Menu.Item onClick={() => onAction("reindex")}>{say("reindex")}</Menu.Item>}
+      {mayWrite && (
+        <Menu.Item color="red" onClick={() => onAction("delete")}>
+          {say("delete")}
+        </Menu.Item>
+      )}
+    </ActionsMenu>
   );
 }
 

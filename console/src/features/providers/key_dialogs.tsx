@@ -1,6 +1,7 @@
-import { Button, Modal, TextInput } from "@mantine/core";
+import { Button, Modal } from "@mantine/core";
 import { type FormEvent, useState } from "react";
 import { asApiError } from "../../api/errors";
+import { ConfirmByName } from "../../shared/confirm_by_name";
 import { words } from "../../shared/i18n/words";
 import { type ApiKey, deleteKey, testKey, updateKey, useKeyChange } from "../../shared/providers/queries";
 import { testWords } from "../../shared/providers/server_words";
@@ -59,37 +60,23 @@ export function ReplaceKey({ of: key, onClose }: Props) {
   );
 }
 
-/** Cannot be undone: says what breaks, and takes the name. */
+/** Deletes it once its name is typed. */
 export function DeleteKey({ of: key, onClose }: Props) {
-  const [typed, setTyped] = useState("");
   const remove = useKeyChange(deleteKey);
   const refusal = remove.error ? asApiError(remove.error) : undefined;
   const isUsed = refusal?.code === "api_key_in_use";
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    void remove.mutateAsync({ id: key.id, force: isUsed }).then(onClose, () => undefined);
-  };
   return (
-    <Modal opened onClose={onClose} title={say("deleteTitle", { name: key.name })} size={440}>
-      <form className="stack g16" onSubmit={submit}>
-        <Refusal text={isUsed ? say("deleteUsed") : refusal?.message} />
-        <p className="t-2">{say("deleteText")}</p>
-        <TextInput
-          label={say("typeName")}
-          autoComplete="off"
-          data-autofocus
-          value={typed}
-          onChange={(event) => setTyped(event.currentTarget.value)}
-        />
-        <div className="row g8">
-          <Button variant="default" className="push" onClick={onClose}>
-            {say("cancel")}
-          </Button>
-          <Button type="submit" color="red" loading={remove.isPending} disabled={typed !== key.name}>
-            {say(isUsed ? "deleteAnyway" : "delete")}
-          </Button>
-        </div>
-      </form>
-    </Modal>
+    <ConfirmByName
+      title={say("deleteTitle", { name: key.name })}
+      name={key.name}
+      label={say("typeName")}
+      action={say(isUsed ? "deleteAnyway" : "delete")}
+      problem={isUsed ? say("deleteUsed") : refusal?.message}
+      isBusy={remove.isPending}
+      onConfirm={() => remove.mutateAsync({ id: key.id, force: isUsed })}
+      onClose={onClose}
+    >
+      {say("deleteText")}
+    </ConfirmByName>
   );
 }

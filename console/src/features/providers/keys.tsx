@@ -1,7 +1,7 @@
-import Ellipsis from "icon:ellipsis";
-import { ActionIcon, Button, Menu } from "@mantine/core";
+import { Button, Menu } from "@mantine/core";
 import { useState } from "react";
 import { asApiError } from "../../api/errors";
+import { ActionsMenu } from "../../shared/actions_menu";
 import { Confirm } from "../../shared/confirm";
 import { words } from "../../shared/i18n/words";
 import { KindIcon } from "../../shared/marks/kind_icon";
@@ -55,27 +55,20 @@ type KeyMenuProps = {
 
 function KeyMenu({ of: key, onDialog, onUpdate }: KeyMenuProps) {
   return (
-    <Menu>
-      <Menu.Target>
-        <ActionIcon aria-label={say("actions", { name: key.name })}>
-          <Ellipsis size={16} />
-        </ActionIcon>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <Menu.Item onClick={() => onDialog("replace")}>{say("replace")}</Menu.Item>
-        {!key.is_default && (
-          <Menu.Item onClick={() => onUpdate({ is_default: true })}>
-            {say("makeDefault", { provider: providerName(key.provider) })}
-          </Menu.Item>
-        )}
-        <Menu.Item onClick={() => (key.is_active ? onDialog("off") : onUpdate({ is_active: true }))}>
-          {say(key.is_active ? "turnOff" : "turnOn")}
+    <ActionsMenu label={say("actions", { name: key.name })}>
+      <Menu.Item onClick={() => onDialog("replace")}>{say("replace")}</Menu.Item>
+      {!key.is_default && (
+        <Menu.Item onClick={() => onUpdate({ is_default: true })}>
+          {say("makeDefault", { provider: providerName(key.provider) })}
         </Menu.Item>
-        <Menu.Item color="red" onClick={() => onDialog("delete")}>
-          {say("delete")}
-        </Menu.Item>
-      </Menu.Dropdown>
-    </Menu>
+      )}
+      <Menu.Item onClick={() => (key.is_active ? onDialog("off") : onUpdate({ is_active: true }))}>
+        {say(key.is_active ? "turnOff" : "turnOn")}
+      </Menu.Item>
+      <Menu.Item color="red" onClick={() => onDialog("delete")}>
+        {say("delete")}
+      </Menu.Item>
+    </ActionsMenu>
   );
 }
 

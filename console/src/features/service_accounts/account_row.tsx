@@ -1,7 +1,9 @@
-import Ellipsis from "icon:ellipsis";
-import { ActionIcon, Button, Menu, Modal, TextInput } from "@mantine/core";
+import { Button, Menu } from "@mantine/core";
 import { useState } from "react";
+import { asApiError } from "../../api/errors";
+import { ActionsMenu } from "../../shared/actions_menu";
 import { Confirm } from "../../shared/confirm";
+import { ConfirmByName } from "../../shared/confirm_by_name";
 import { words } from "../../shared/i18n/words";
 import { CopyableId } from "../../shared/marks/copyable_id";
 import { KindIcon } from "../../shared/marks/kind_icon";
@@ -19,38 +21,22 @@ const say = words(en, "features/service_accounts");
 const TONES: Record<Account["status"], Tone> = { active: "ok", disabled: "idle", expired: "warn" };
 type Dialog = "change" | "delete" | "disable" | "secrets";
 
-/** Cannot be undone: says what breaks, and takes the name. */
+/** Deletes it once its name is typed. */
 function Delete({ of: account, onClose }: { of: Account; onClose: () => void }) {
-  const [typed, setTyped] = useState("");
   const remove = useAccountChange(deleteAccount);
   return (
-    <Modal opened onClose={onClose} title={say("deleteTitle", { name: account.name })} size={440}>
-      <form
-        className="stack g16"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void remove.mutateAsync(account.id).then(onClose, () => undefined);
-        }}
-      >
-        <Refusal error={remove.error} />
-        <p className="t-2">{say("deleteText")}</p>
-        <TextInput
-          label={say("typeName", { name: account.name })}
-          autoComplete="off"
-          data-autofocus
-          value={typed}
-          onChange={(event) => setTyped(event.currentTarget.value)}
-        />
-        <div className="row g8">
-          <Button variant="default" className="push" onClick={onClose}>
-            {say("cancel")}
-          </Button>
-          <Button type="submit" color="red" loading={remove.isPending} disabled={typed !== account.name}>
-            {say("delete")}
-          </Button>
-        </div>
-      </form>
-    </Modal>
+    <ConfirmByName
+      title={say("deleteTitle", { name: account.name })}
+      name={account.name}
+      label={say("typeName", { name: account.name })}
+      action={say("delete")}
+      problem={remove.error ? asApiError(remove.error).message : undefined}
+      isBusy={remove.isPending}
+      onConfirm={() => remove.mutateAsync(account.id)}
+      onClose={onClose}
+    >
+      {say("deleteText")}
+    </ConfirmByName>
   );
 }
 
@@ -76,22 +62,15 @@ type AccountMenuProps = { of: Account; onDialog: (dialog: Dialog) => void; onEna
 function AccountMenu({ of: account, onDialog, onEnable }: AccountMenuProps) {
   const isDisabled = account.status === "disabled";
   return (
-    <Menu>
-      <Menu.Target>
-        <ActionIcon aria-label={say("actions", { name: account.name })}>
-          <Ellipsis size={16} />
-        </ActionIcon>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <Menu.Item onClick={() => onDialog("change")}>{say("change")}</Menu.Item>
-        <Menu.Item onClick={() => (isDisabled ? onEnable() : onDialog("disable"))}>
-          {say(isDisabled ? "enable" : "disable")}
-        </Menu.Item>
-        <Menu.Item color="red" onClick={() => onDialog("delete")}>
-          {say("delete")}
-        </Menu.Item>
-      </Menu.Dropdown>
-    </Menu>
+    <ActionsMenu label={say("actions", { name: account.name })}>
+      <Menu.Item onClick={() => onDialog("change")}>{say("change")}</Menu.Item>
+      <Menu.Item onClick={() => (isDisabled ? onEnable() : onDialog("disable"))}>
+        {say(isDisabled ? "enable" : "disable")}
+      </Menu.Item>
+      <Menu.Item color="red" onClick={() => onDialog("delete")}>
+        {say("delete")}
+      </Menu.Item>
+    </ActionsMenu>
   );
 }
 

@@ -1,9 +1,9 @@
-import Ellipsis from "icon:ellipsis";
-import { ActionIcon, Button, Menu, Tooltip } from "@mantine/core";
+import { Button, Menu, Tooltip } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { lazy, Suspense, useState } from "react";
 import { useMay } from "../../../../api/queries";
+import { ActionsMenu } from "../../../../shared/actions_menu";
 import { PublishReview } from "../../../../shared/agent/publish_review";
 import { agentQuery } from "../../../../shared/agent/queries";
 import { words } from "../../../../shared/i18n/words";
@@ -82,25 +82,18 @@ function MoreMenu({ agentId, canDiscard, onDiscard }: { agentId: string; canDisc
   const may = useMay();
   const navigate = useNavigate();
   return (
-    <Menu>
-      <Menu.Target>
-        <ActionIcon aria-label={say("more")}>
-          <Ellipsis size={16} />
-        </ActionIcon>
-      </Menu.Target>
-      <Menu.Dropdown>
-        {may("conversations:read") && (
-          <Menu.Item onClick={() => void navigate({ to: "/conversations", search: { agent: agentId } })}>
-            {say("conversations")}
-          </Menu.Item>
-        )}
-        <Menu.Item onClick={() => void navigator.clipboard?.writeText(agentId)}>{say("copyId")}</Menu.Item>
-        {canDiscard && (
-          <Menu.Item color="red" onClick={onDiscard}>
-            {say("discard")}
-          </Menu.Item>
-        )}
-      </Menu.Dropdown>
-    </Menu>
+    <ActionsMenu label={say("more")}>
+      {may("conversations:read") && (
+        <Menu.Item onClick={() => void navigate({ to: "/conversations", search: { agent: agentId } })}>
+          {say("conversations")}
+        </Menu.Item>
+      )}
+      <Menu.Item onClick={() => void navigator.clipboard?.writeText(agentId)}>{say("copyId")}</Menu.Item>
+      {canDiscard && (
+        <Menu.Item color="red" onClick={onDiscard}>
+          {say("discard")}
+        </Menu.Item>
+      )}
+    </ActionsMenu>
   );
 }
