@@ -7,7 +7,7 @@ from retinue.kit.clock import Instant
 from retinue.kit.json_types import JsonObject
 from retinue.kit.lists import PageQuery, Pagination
 from retinue.kit.schema.base import Name, Schema
-from retinue.kit.schema.messages import PatternMessage
+from retinue.kit.schema.headers import HeaderName, HeaderValue
 
 When = Annotated[str, Meta(max_length=64, description="A date and time such as 2026-11-15T08:30:00Z")]
 Filter = Annotated[str, Meta(min_length=1, max_length=128)]
@@ -90,19 +90,6 @@ class AuditKey(Schema, kw_only=True):
 
 class AuditKeys(Schema, kw_only=True):
     keys: list[AuditKey]
-
-
-HeaderName = Annotated[
-    str,
-    Meta(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9-]+$(?!\n)"),
-    PatternMessage("must be the name of a header: letters, digits and hyphens"),
-]
-# Visible ASCII, or the mask of a value that was given before.
-HeaderValue = Annotated[
-    str,
-    Meta(max_length=4_096, pattern=r"^([\x20-\x7e]*|\u2022+)$(?!\n)"),
-    PatternMessage("must be printable ASCII characters"),
-]
 
 
 class AuditStreamConfig(Schema, kw_only=True):

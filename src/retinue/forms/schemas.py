@@ -55,13 +55,18 @@ class FormList(ListQuery, kw_only=True):
     status: FormStatus | None = None
 
 
-class FormSummary(Schema, kw_only=True):
+class FormIdentity(Schema, kw_only=True):
+    """The fields with which a form begins, in a list and on its own."""
+
     id: str
     name: str
     slug: str
     description: str
     status: FormStatus
     version: int
+
+
+class FormSummary(FormIdentity, kw_only=True):
     field_count: int
     submission_count: int
     workflow_id: str | None
@@ -78,13 +83,7 @@ class FormStats(Schema, kw_only=True):
     conversion_rate: float
 
 
-class FormOut(Schema, kw_only=True):
-    id: str
-    name: str
-    slug: str
-    description: str
-    status: FormStatus
-    version: int
+class FormOut(FormIdentity, kw_only=True):
     fields: list[JsonObject]
     field_count: int
     settings: JsonObject

@@ -1,10 +1,11 @@
-"""Short-lived Python subprocesses with an empty environment, bounded output and guaranteed cleanup."""
+"""Python subprocesses with an empty environment: short-lived with bounded output, or with a socket."""
 
 import asyncio
 import contextlib
 import functools
 import importlib.util
 import os
+import socket
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -45,6 +46,31 @@ async def python_subprocess(
             process.kill()
         # Needed for a child that has exited too: unread output keeps the pipe open.
         await process.communicate()
+
+
+async def start_with_socket(
+    kind: socket.SocketKind, *arguments: str, folder: str | Path = "/"
+) -> tuple[asyncio.subprocess.Process, socket.socket]:
+    """Start this Python interpreter with an empty environment; its only descriptor is a socket to the server.
+
+    Returns the process and the server's end of the socket. The caller kills the process.
+    """
+    ours, theirs = socket.socketpair(socket.AF_UNIX, kind)
+    with theirs:
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-I", "-B", *arguments),
+                stdin=theirs.fileno(),
+                stdout=asyncio.subprocess.DEVNULL,
+                stderr=asyncio.subprocess.DEVNULL,
+                env={},
+                cwd=folder,
+                start_new_session=True,
+            )
+        except BaseException:
+            ours.close()
+            raise
+    return process, ours
 
 
 async def communicate(

@@ -8,7 +8,7 @@ from retinue.kit.json_types import JsonObject
 from retinue.kit.lists import PageQuery
 from retinue.kit.schema.base import Name, Schema
 from retinue.kit.schema.derived import fields_of, in_changes, in_responses
-from retinue.kit.schema.messages import PatternMessage
+from retinue.kit.schema.headers import HeaderName, HeaderValue
 from retinue.kit.tracing.models import TraceSummary
 from retinue.kit.tracing.names import SpanKind
 from retinue.kit.tracing.spans import Span, SpanError, SpanLink, SpanStatus
@@ -139,17 +139,6 @@ def _instant(ns: int) -> Instant:
     return instant_from_timestamp(ns // 1_000 / 1_000_000)
 
 
-HeaderName = Annotated[
-    str,
-    Meta(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9-]+$(?!\n)"),
-    PatternMessage("must be the name of a header: letters, digits and hyphens"),
-]
-# Visible ASCII, or the mask of a value that was given before.
-HeaderValue = Annotated[
-    str,
-    Meta(max_length=4_096, pattern=r"^([\x20-\x7e]*|\u2022+)$(?!\n)"),
-    PatternMessage("must be printable ASCII characters"),
-]
 Endpoint = Annotated[str, Meta(min_length=1, max_length=2_000)]
 Headers = Annotated[dict[HeaderName, HeaderValue], Meta(max_length=20)]
 Sample = Annotated[float, Meta(ge=0, le=1)]

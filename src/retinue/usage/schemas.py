@@ -4,8 +4,10 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from retinue.kit.clock import Instant
+from retinue.kit.limits.plans import PlanLimits
 from retinue.kit.lists import PageQuery
 from retinue.kit.schema.base import Schema
+from retinue.kit.schema.derived import as_declared, fields_of
 from retinue.usage.models import Budget, BudgetAction, BudgetPeriod, OnUnpriced, PriceSource, ScopeType
 
 When = Annotated[str, Meta(max_length=64, description="A date and time such as 2026-11-15T08:30:00Z")]
@@ -38,17 +40,14 @@ class UsedNow(Schema, kw_only=True):
     day: int
 
 
-class UsageLimits(Schema, kw_only=True):
+@fields_of(PlanLimits, as_declared)
+class TenantLimits(Schema, kw_only=True):
+    """Every limit of a plan, as it applies to a tenant."""
+
+
+class UsageLimits(TenantLimits, kw_only=True):
     """Limits of the plan with the tenant's overrides; null is unlimited."""
 
-    requests_per_minute: int | None
-    requests_per_hour: int | None
-    requests_per_day: int | None
-    chat_per_minute: int | None
-    workflow_executions_per_minute: int | None
-    concurrent_executions: int | None
-    burst_factor: float
-    burst_seconds: int
     used: UsedNow
 
 

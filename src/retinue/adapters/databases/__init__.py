@@ -21,6 +21,7 @@ from retinue.adapters.databases.errors import (
     QueryNotAllowed,
     ResultTooLarge,
 )
+from retinue.adapters.databases.sql.builder import build
 from retinue.adapters.databases.sql.query import Operation, Query
 from retinue.kit.egress import Egress
 from retinue.kit.extras import require_extra
@@ -63,23 +64,6 @@ def check(
     from retinue.adapters.databases.sql import guard
 
     return guard.check(sql, params, db_type=db_type, allowed=allowed, operation=operation)
-
-
-def build(
-    *,
-    db_type: DbType,
-    allowed: Iterable[str],
-    operation: str,
-    table: object,
-    where: object = None,
-    values: object = None,
-) -> Query:
-    """Build a statement from a table, conditions and values, and check it like a handwritten one."""
-    from retinue.adapters.databases.sql import builder
-
-    return builder.build(
-        db_type=db_type, allowed=allowed, operation=operation, table=table, where=where, values=values
-    )
 
 
 async def run(egress: Egress, spec: ConnectionSpec, query: Query, *, timeout_s: float, max_rows: int) -> Rows:

@@ -14,7 +14,8 @@ DbType = Literal["postgresql", "mysql", "sqlite"]
 TlsMode = Literal["disable", "prefer", "require", "verify-ca", "verify-full"]
 
 CONNECT_TIMEOUT_SECONDS = 5.0
-MAX_ADDRESSES_TRIED = 3
+
+_MAX_ADDRESSES_TRIED = 3
 
 _DB_TYPES: dict[str, DbType] = {
     "postgresql": "postgresql",
@@ -72,9 +73,10 @@ def tls_mode(*, ssl: bool | None = None, ssl_mode: str | None = None) -> TlsMode
 
 
 async def pin(egress: Egress, spec: ConnectionSpec) -> PinnedAddress:
-    """Return the server's checked addresses; a socket path is refused, because it is not a host."""
+    """Return the server's checked addresses, at most three; a socket path is refused: it is not a host."""
     if not spec.host or not spec.username:
         raise DatabaseNotConfigured("The connection needs a host and a username.")
     if not 0 < spec.server_port < 65536:
         raise DatabaseNotConfigured("The port must be a number from 1 to 65535.")
-    return await egress.pin(spec.host, spec.server_port)
+    pinned = await egress.pin(spec.host, spec.server_port)
+    return pinned._replace(addresses=pinned.addresses[:_MAX_ADDRESSES_TRIED])

@@ -6,7 +6,6 @@ import itertools
 import os
 import shutil
 import socket
-import sys
 import tempfile
 from collections.abc import AsyncGenerator, Callable
 from pathlib import Path
@@ -32,6 +31,7 @@ from retinue.adapters.embedded.frames import (
 )
 from retinue.adapters.llm.errors import ModelError, ModelErrorKind, ModelTimeout
 from retinue.kit.json_types import JsonObject
+from retinue.kit.subprocesses import start_with_socket
 
 log = structlog.get_logger("retinue.embedded")
 
@@ -198,22 +198,15 @@ class ModelProcess:
 async def start(name: str, program: str, options: JsonObject, *, timeout_s: float) -> ModelProcess:
     """Start a child and load its model; it gets an empty environment, one descriptor and one empty folder."""
     folder = await asyncio.to_thread(_create_folder)
-    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
-    with theirs:
-        try:
-            process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-I", "-B", "-m", "retinue.adapters.embedded.child", str(os.getpid())),
-                stdin=theirs.fileno(),
-                stdout=asyncio.subprocess.DEVNULL,
-                stderr=asyncio.subprocess.DEVNULL,
-                env={},
-                cwd=folder,
-                start_new_session=True,
-            )
-        except BaseException:
-            ours.close()
-            await asyncio.to_thread(folder.rmdir)
-            raise
+    try:
+        process, ours = await start_with_socket(
+            socket.SOCK_STREAM,
+            *("-m", "retinue.adapters.embedded.child", str(os.getpid())),
+            folder=folder,
+        )
+    except BaseException:
+        await asyncio.to_thread(folder.rmdir)
+        raise
     running = ModelProcess(name, process, folder)
     await running.listen(ours, StartFrame(program, options))
     await running.ready(timeout_s)

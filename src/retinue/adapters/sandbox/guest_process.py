@@ -4,13 +4,13 @@ import asyncio
 import contextlib
 import itertools
 import socket
-import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import msgspec
 
 from retinue.kit.json_types import JsonObject
+from retinue.kit.subprocesses import start_with_socket
 
 GUEST = Path(__file__).parent / "guest"
 _START_TIMEOUT_SECONDS = 30.0
@@ -143,22 +143,9 @@ class RunningCall(msgspec.Struct, frozen=True):
 
 async def start(program: str, *arguments: str) -> Guest:
     """Start a guest process with an empty environment and one descriptor."""
-    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    with theirs:
-        try:
-            process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-I", "-B", str(GUEST / "start.py"), program, *arguments),
-                stdin=theirs.fileno(),
-                stdout=asyncio.subprocess.DEVNULL,
-                stderr=asyncio.subprocess.DEVNULL,
-                env={},
-                cwd="/",
-                start_new_session=True,
-            )
-        except BaseException:
-            ours.close()
-            raise
-
+    process, ours = await start_with_socket(
+        socket.SOCK_SEQPACKET, str(GUEST / "start.py"), program, *arguments
+    )
     guest = Guest(ours, process.kill, process.wait)
     await guest.ready()
     return guest

@@ -10,7 +10,7 @@ from retinue.adapters.search.client import SEARCH_TIMEOUT_SECONDS, SearchClient
 from retinue.adapters.search.engine_access import EngineAccess
 from retinue.adapters.search.errors import SearchError
 from retinue.adapters.search.results import EngineResult
-from retinue.adapters.search.searcher import EngineSearcher, Searcher, SearchRequest
+from retinue.adapters.search.searcher import Searcher, SearchRequest
 from retinue.kit.egress import Egress
 from retinue.kit.secrets import Secret
 
@@ -93,4 +93,4 @@ def searcher_for(
         access_denied_hint=engine.access_denied_hint,
         timeout_s=timeout_s,
     )
-    return EngineSearcher(partial(engine.ask, client, access))
+    return Searcher(partial(engine.ask, client, access))

@@ -1,7 +1,6 @@
 """Searching with any engine: cleans the query, asks the engine and filters its results."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Protocol
 
 from msgspec import Struct
 
@@ -31,21 +30,7 @@ class SearchRequest(Struct, frozen=True, kw_only=True):
         return f"{self.query} {self.sites}".strip()
 
 
-class Searcher(Protocol):
-    async def search(
-        self,
-        query: str,
-        *,
-        max_results: int,
-        safe_search: bool,
-        allowed_domains: Sequence[str] = (),
-        blocked_domains: Sequence[str] = (),
-    ) -> list[SearchResult]:
-        """Return the results, best first; raises `SearchError`."""
-        ...
-
-
-class EngineSearcher:
+class Searcher:
     def __init__(self, ask: Callable[[SearchRequest], Awaitable[list[EngineResult]]]) -> None:
         self._ask = ask
 
@@ -58,6 +43,7 @@ class EngineSearcher:
         allowed_domains: Sequence[str] = (),
         blocked_domains: Sequence[str] = (),
     ) -> list[SearchResult]:
+        """Return the results, best first; raises `SearchError`."""
         sites = site_terms(allowed_domains)
         words = _clean_query(query, _MAX_QUERY_LENGTH - len(sites) - 1)
         if not words:

@@ -12,26 +12,10 @@ import msgspec
 from pymysql.constants import CLIENT, CR, ER, FIELD_TYPE
 from pymysql.converters import decoders
 
-from retinue.adapters.databases.connection import (
-    CONNECT_TIMEOUT_SECONDS,
-    MAX_ADDRESSES_TRIED,
-    ConnectionSpec,
-    pin,
-)
+from retinue.adapters.databases import errors
+from retinue.adapters.databases.connection import CONNECT_TIMEOUT_SECONDS, ConnectionSpec, pin
 from retinue.adapters.databases.drivers.rows import MAX_RECEIVED_BYTES, Rows, build_rows, decode_json_columns
 from retinue.adapters.databases.drivers.tls import tls_context, unreachable_error
-from retinue.adapters.databases.errors import (
-    DatabaseFailed,
-    DatabaseLoginRefused,
-    DatabaseLoginTooPowerful,
-    DatabaseNotConfigured,
-    DatabaseTimeout,
-    DatabaseUnreachable,
-    QueryFailed,
-    QueryNotAllowed,
-    ResultTooLarge,
-    redact_server_message,
-)
 from retinue.adapters.databases.sql.grammar import is_system_schema
 from retinue.adapters.databases.sql.query import Query
 from retinue.kit.egress import Egress, PinnedAddress
@@ -47,13 +31,13 @@ _SQL_MODE = "STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTI
 _CLEAR_TEXT_PLUGINS = {"mysql_clear_password", "dialog"}
 _ACCESS_DENIED_NO_PASSWORD, _READ_ONLY, _UNKNOWN_PLUGIN = 1698, 1792, 2059
 _ERRORS: dict[int, Callable[[], RetinueError]] = {
-    **dict.fromkeys((ER.ACCESS_DENIED_ERROR, ER.DBACCESS_DENIED_ERROR), DatabaseLoginRefused),
-    **dict.fromkeys((_ACCESS_DENIED_NO_PASSWORD, _UNKNOWN_PLUGIN), DatabaseLoginRefused),
-    **dict.fromkeys((ER.STATEMENT_TIMEOUT, ER.QUERY_TIMEOUT), DatabaseTimeout),
-    **dict.fromkeys((ER.QUERY_INTERRUPTED, ER.LOCK_WAIT_TIMEOUT), DatabaseTimeout),
-    **dict.fromkeys((CR.CR_SERVER_LOST, CR.CR_SERVER_GONE_ERROR), DatabaseUnreachable),
-    ER.BAD_DB_ERROR: partial(DatabaseNotConfigured, "The database does not exist on the server."),
-    _READ_ONLY: partial(QueryNotAllowed, "The statement would change data."),
+    **dict.fromkeys((ER.ACCESS_DENIED_ERROR, ER.DBACCESS_DENIED_ERROR), errors.DatabaseLoginRefused),
+    **dict.fromkeys((_ACCESS_DENIED_NO_PASSWORD, _UNKNOWN_PLUGIN), errors.DatabaseLoginRefused),
+    **dict.fromkeys((ER.STATEMENT_TIMEOUT, ER.QUERY_TIMEOUT), errors.DatabaseTimeout),
+    **dict.fromkeys((ER.QUERY_INTERRUPTED, ER.LOCK_WAIT_TIMEOUT), errors.DatabaseTimeout),
+    **dict.fromkeys((CR.CR_SERVER_LOST, CR.CR_SERVER_GONE_ERROR), errors.DatabaseUnreachable),
+    ER.BAD_DB_ERROR: partial(errors.DatabaseNotConfigured, "The database does not exist on the server."),
+    _READ_ONLY: partial(errors.QueryNotAllowed, "The statement would change data."),
 }
 # TIME can be negative or longer than a day, so it stays text.
 _DECODERS = {kind: decode for kind, decode in decoders.items() if kind != FIELD_TYPE.TIME}
@@ -96,7 +80,7 @@ class _Connection(aiomysql.Connection):  # type: ignore[misc] # no type hints
         await super()._get_server_information()
         if not self.server_capabilities & CLIENT.SSL:
             if self._tls not in {"disable", "prefer"}:
-                raise DatabaseUnreachable("The database server does not support TLS.")
+                raise errors.DatabaseUnreachable("The database server does not support TLS.")
             # aiomysql would continue without TLS, but still announce that it wants it.
             self._ssl_context = None
             self.client_flag &= ~CLIENT.SSL
@@ -110,12 +94,12 @@ class _Connection(aiomysql.Connection):  # type: ignore[misc] # no type hints
 
     def _refuse_clear_text(self, plugin: str) -> None:
         if plugin in _CLEAR_TEXT_PLUGINS:
-            raise DatabaseLoginRefused("The server requests the password in clear text, without TLS.")
+            raise errors.DatabaseLoginRefused("The server requests the password in clear text, without TLS.")
 
     async def _read_bytes(self, num_bytes: int) -> bytes:
         self._bytes_left -= num_bytes
         if self._bytes_left < 0:
-            raise ResultTooLarge
+            raise errors.ResultTooLarge
         received: bytes = await super()._read_bytes(num_bytes)
         return received
 
@@ -139,7 +123,7 @@ async def ping(egress: Egress, spec: ConnectionSpec) -> None:
 
 async def run(egress: Egress, spec: ConnectionSpec, query: Query, *, timeout_s: float, max_rows: int) -> Rows:
     if is_system_schema("mysql", spec.database):
-        raise DatabaseNotConfigured("This is a system database of the server. Choose another one.")
+        raise errors.DatabaseNotConfigured("This is a system database of the server. Choose another one.")
     async with _open_connection(spec, await pin(egress, spec)) as connection:
         await _refuse_privileged_login(connection)
         for statement in _settings(connection.server_version, query, timeout_s, max_rows):
@@ -162,7 +146,7 @@ async def _refuse_privileged_login(connection: _Connection) -> None:
         if match and _DANGEROUS_PRIVILEGES & {
             name.strip().upper() for name in match["privileges"].split(",")
         }:
-            raise DatabaseLoginTooPowerful
+            raise errors.DatabaseLoginTooPowerful
 
 
 def _settings(version: str, query: Query, timeout_s: float, max_rows: int) -> list[str]:
@@ -233,8 +217,8 @@ async def _kill(spec: ConnectionSpec, pinned: PinnedAddress, running: _Connectio
 
 async def _connect(spec: ConnectionSpec, pinned: PinnedAddress) -> _Connection:
     context = tls_context(spec, pinned.host)
-    last_error: Exception = DatabaseUnreachable()
-    for address in pinned.addresses[:MAX_ADDRESSES_TRIED]:
+    last_error: Exception = errors.DatabaseUnreachable()
+    for address in pinned.addresses:
         connection = _Connection(
             spec,
             host=address,
@@ -265,12 +249,12 @@ async def _connect(spec: ConnectionSpec, pinned: PinnedAddress) -> _Connection:
 
 def _translate_error(error: Exception, spec: ConnectionSpec) -> RetinueError:
     if not isinstance(error, aiomysql.Error) or not error.args:
-        return DatabaseFailed("The server's response is not in the MySQL protocol.")
+        return errors.DatabaseFailed("The server's response is not in the MySQL protocol.")
     code = error.args[0]
     if code == CR.CR_CONN_HOST_ERROR:
         return unreachable_error(error)
     if code in _ERRORS:
         return _ERRORS[code]()
-    return QueryFailed(
-        redact_server_message(f"The database reported: {error.args[-1]}", spec.password.reveal())
+    return errors.QueryFailed(
+        errors.redact_server_message(f"The database reported: {error.args[-1]}", spec.password.reveal())
     )

@@ -8,28 +8,12 @@ from typing import Any
 
 import asyncpg
 
-from retinue.adapters.databases.connection import (
-    CONNECT_TIMEOUT_SECONDS,
-    MAX_ADDRESSES_TRIED,
-    ConnectionSpec,
-    pin,
-)
+from retinue.adapters.databases import errors
+from retinue.adapters.databases.connection import CONNECT_TIMEOUT_SECONDS, ConnectionSpec, pin
 from retinue.adapters.databases.drivers.byte_meter import ByteMeter
 from retinue.adapters.databases.drivers.coercion import coerce_parameter
 from retinue.adapters.databases.drivers.rows import MAX_RECEIVED_BYTES, Rows, build_rows, decode_json_columns
 from retinue.adapters.databases.drivers.tls import tls_context, unreachable_error
-from retinue.adapters.databases.errors import (
-    DatabaseFailed,
-    DatabaseLoginRefused,
-    DatabaseLoginTooPowerful,
-    DatabaseNotConfigured,
-    DatabaseTimeout,
-    DatabaseUnreachable,
-    QueryFailed,
-    QueryNotAllowed,
-    ResultTooLarge,
-    redact_server_message,
-)
 from retinue.adapters.databases.sql.query import Query
 from retinue.kit.egress import Egress, PinnedAddress
 from retinue.kit.errors import RetinueError
@@ -78,7 +62,7 @@ async def run(egress: Egress, spec: ConnectionSpec, query: Query, *, timeout_s: 
             _SESSION_SETUP, str(max(1, round(timeout_s * 1000))), _DANGEROUS_ROLES
         )
         if session["is_too_powerful"]:
-            raise DatabaseLoginTooPowerful
+            raise errors.DatabaseLoginTooPowerful
         await _check_attributes(connection, query)
         rows = await _execute(connection, query, max_rows)
         if not query.is_read:
@@ -94,7 +78,7 @@ async def _check_attributes(connection: Any, query: Query) -> None:
         _FIND_FUNCTION_CALL, names, [attribute.relation for attribute in query.attributes]
     )
     if function_name is not None:
-        raise QueryNotAllowed(
+        raise errors.QueryNotAllowed(
             f"{function_name[:60]} after a dot is not a column and would call the function of that name, "
             "which is not allowed."
         )
@@ -129,7 +113,7 @@ async def _open_connection(spec: ConnectionSpec, pinned: PinnedAddress) -> Async
         raise
     except Exception as error:  # noqa: BLE001 - a hostile server can make the driver raise anything
         if meter.is_exceeded:
-            raise ResultTooLarge from None
+            raise errors.ResultTooLarge from None
         raise _translate_error(error, spec) from None
     finally:
         if connection is not None:
@@ -145,8 +129,8 @@ async def _close(connection: Any) -> None:
 
 async def _connect(spec: ConnectionSpec, pinned: PinnedAddress, meter: ByteMeter) -> Any:
     context = tls_context(spec, pinned.host)
-    last_error: Exception = DatabaseUnreachable()
-    for address in pinned.addresses[:MAX_ADDRESSES_TRIED]:
+    last_error: Exception = errors.DatabaseUnreachable()
+    for address in pinned.addresses:
         try:
             return await _connect_to(address, spec, pinned.port, context, meter)
         except ConnectionError as error:
@@ -179,16 +163,19 @@ async def _connect_to(
 
 
 _ERRORS: tuple[tuple[type[Exception], Callable[[], RetinueError]], ...] = (
-    (asyncpg.InvalidAuthorizationSpecificationError, DatabaseLoginRefused),
+    (asyncpg.InvalidAuthorizationSpecificationError, errors.DatabaseLoginRefused),
     (
         asyncpg.InvalidCatalogNameError,
-        partial(DatabaseNotConfigured, "The database does not exist on the server."),
+        partial(errors.DatabaseNotConfigured, "The database does not exist on the server."),
     ),
-    (asyncpg.QueryCanceledError, DatabaseTimeout),
-    (asyncpg.LockNotAvailableError, DatabaseTimeout),
-    (asyncpg.ReadOnlySQLTransactionError, partial(QueryNotAllowed, "The statement would change data.")),
-    (asyncpg.PostgresConnectionError, DatabaseUnreachable),
-    (asyncpg.CannotConnectNowError, DatabaseUnreachable),
+    (asyncpg.QueryCanceledError, errors.DatabaseTimeout),
+    (asyncpg.LockNotAvailableError, errors.DatabaseTimeout),
+    (
+        asyncpg.ReadOnlySQLTransactionError,
+        partial(errors.QueryNotAllowed, "The statement would change data."),
+    ),
+    (asyncpg.PostgresConnectionError, errors.DatabaseUnreachable),
+    (asyncpg.CannotConnectNowError, errors.DatabaseUnreachable),
 )
 
 
@@ -197,7 +184,9 @@ def _translate_error(error: Exception, spec: ConnectionSpec) -> RetinueError:
         if isinstance(error, kind):
             return make_error()
     if isinstance(error, asyncpg.PostgresError | asyncpg.InterfaceError):
-        return QueryFailed(redact_server_message(f"The database reported: {error}", spec.password.reveal()))
+        return errors.QueryFailed(
+            errors.redact_server_message(f"The database reported: {error}", spec.password.reveal())
+        )
     if isinstance(error, OSError):
         return unreachable_error(error)
-    return DatabaseFailed("The server's response is not in the PostgreSQL protocol.")
+    return errors.DatabaseFailed("The server's response is not in the PostgreSQL protocol.")

@@ -5,7 +5,6 @@ from typing import Any
 
 from retinue.adapters.databases.connection import DbType
 from retinue.adapters.databases.errors import QueryNotAllowed
-from retinue.adapters.databases.sql.guard import check
 from retinue.adapters.databases.sql.query import Query
 
 _OPERATORS = {
@@ -90,7 +89,13 @@ def build(
     where: object = None,
     values: object = None,
 ) -> Query:
-    """Build a statement; `where` and `values` are objects by column, an insert accepts a list of them."""
+    """Build a statement and check it like a handwritten one.
+
+    `where` and `values` are objects by column; an insert accepts a list of them.
+    """
+    # Loaded here, because the parser takes long to import.
+    from retinue.adapters.databases.sql.guard import check
+
     writer = _Writer(db_type)
     conditions = _require_object(where, "where")
     match operation:

@@ -1,19 +1,17 @@
 """The client for Anthropic's Messages API."""
 
-from collections.abc import AsyncGenerator, Callable
 from typing import NoReturn
 from urllib.parse import quote
 
 import msgspec
 from msgspec import Struct
 
-from retinue.adapters.api_client import json_body
 from retinue.adapters.llm.anthropic.replies import AnthropicReplyParser
 from retinue.adapters.llm.anthropic.requests import messages_body
+from retinue.adapters.llm.chat_client import ChatClient
 from retinue.adapters.llm.errors import ModelError
-from retinue.adapters.llm.messages import ChatRequest, Delta, ModelInfo, ModelReply
-from retinue.adapters.llm.profiles import ProviderProfile
-from retinue.adapters.llm.transport import ModelTransport
+from retinue.adapters.llm.messages import ChatRequest, ModelInfo
+from retinue.kit.json_types import JsonObject
 
 _PER_PAGE = 1000
 _MAX_PAGES = 10
@@ -34,29 +32,8 @@ class _Page(Struct):
 _decode_page = msgspec.json.Decoder(_Page).decode
 
 
-class AnthropicClient:
-    def __init__(
-        self,
-        transport: ModelTransport,
-        provider: str,
-        profile: ProviderProfile,
-        url_for: Callable[[str, str], str],
-    ) -> None:
-        self._wire = transport
-        self._provider = provider
-        self._profile = profile
-        self._url_for = url_for
-
-    async def chat(self, request: ChatRequest) -> ModelReply:
-        parser = self._parser(request)
-        body = messages_body(request, self._provider, self._profile, is_streamed=False)
-        await self._wire.post(self._url_for("messages", request.model), json_body(body), parser.parse_whole)
-        return parser.reply()
-
-    def stream(self, request: ChatRequest) -> AsyncGenerator[Delta, None]:
-        body = messages_body(request, self._provider, self._profile, is_streamed=True)
-        url = self._url_for("messages", request.model)
-        return self._wire.stream(url, json_body(body), self._parser(request))
+class AnthropicClient(ChatClient):
+    _chat_operation = "messages"
 
     async def models(self) -> list[ModelInfo]:
         infos: list[ModelInfo] = []
@@ -78,6 +55,9 @@ class AnthropicClient:
 
     def speak(self, *_: object, **__: object) -> NoReturn:
         raise _unsupported("speech")
+
+    def _chat_body(self, request: ChatRequest, *, is_streamed: bool) -> JsonObject:
+        return messages_body(request, self._provider, self._profile, is_streamed=is_streamed)
 
     def _parser(self, request: ChatRequest) -> AnthropicReplyParser:
         return AnthropicReplyParser(self._provider, request.model, self._wire.reported)

@@ -1,51 +1,25 @@
 """The client for OpenAI's API."""
 
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 
 from retinue.adapters.api_client import json_body
+from retinue.adapters.llm.chat_client import ChatClient
 from retinue.adapters.llm.messages import (
     Audio,
     ChatRequest,
-    Delta,
     Embeddings,
     ModelInfo,
-    ModelReply,
     Transcription,
 )
 from retinue.adapters.llm.openai.replies import OpenAiReplyParser
 from retinue.adapters.llm.openai.requests import chat_body
 from retinue.adapters.llm.openai.responses import embeddings_parser, models_parser, parse_transcription
-from retinue.adapters.llm.profiles import ProviderProfile
-from retinue.adapters.llm.transport import ModelTransport
 from retinue.adapters.multipart import FormFile, multipart_body
 from retinue.kit.json_types import JsonObject
 
 
-class OpenAiClient:
-    def __init__(
-        self,
-        transport: ModelTransport,
-        provider: str,
-        profile: ProviderProfile,
-        url_for: Callable[[str, str], str],
-    ) -> None:
-        """`url_for` returns the URL of an operation for a model, which is empty where none applies."""
-        self._wire = transport
-        self._provider = provider
-        self._profile = profile
-        self._url_for = url_for
-
-    async def chat(self, request: ChatRequest) -> ModelReply:
-        parser = self._parser(request)
-        body = chat_body(request, self._provider, self._profile, is_streamed=False)
-        url = self._url_for("chat/completions", request.model)
-        await self._wire.post(url, json_body(body), parser.parse_whole)
-        return parser.reply()
-
-    def stream(self, request: ChatRequest) -> AsyncGenerator[Delta, None]:
-        body = chat_body(request, self._provider, self._profile, is_streamed=True)
-        url = self._url_for("chat/completions", request.model)
-        return self._wire.stream(url, json_body(body), self._parser(request))
+class OpenAiClient(ChatClient):
+    _chat_operation = "chat/completions"
 
     async def embed(self, model: str, texts: Sequence[str], *, dimensions: int | None = None) -> Embeddings:
         body: JsonObject = {"model": model, "input": list(texts), "encoding_format": "float"}
@@ -78,6 +52,9 @@ class OpenAiClient:
 
     async def models(self) -> list[ModelInfo]:
         return await self._wire.get(self._url_for("models", ""), models_parser(self._profile.model_prefix))
+
+    def _chat_body(self, request: ChatRequest, *, is_streamed: bool) -> JsonObject:
+        return chat_body(request, self._provider, self._profile, is_streamed=is_streamed)
 
     def _parser(self, request: ChatRequest) -> OpenAiReplyParser:
         return OpenAiReplyParser(self._provider, request.model, self._wire.reported)
