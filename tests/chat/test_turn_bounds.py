@@ -123,12 +123,16 @@ async def test_who_hangs_up_has_used_tokens_all_the_same(
 
 @pytest.fixture
 def short_turns(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runner, "turn_seconds", lambda *_: 0.4)
+    monkeypatch.setattr(runner, "turn_seconds", lambda *_: 1.5)
 
 
 @pytest.mark.usefixtures("short_turns")
 async def test_a_turn_has_its_time_and_what_was_said_by_then_is_kept(
-    admin: Api, agent: dict[str, Any], weather: dict[str, Any], provider: ProviderServer
+    admin: Api,
+    agent: dict[str, Any],
+    weather: dict[str, Any],
+    provider: ProviderServer,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     provider.fails(hanging(unfinished_stream(delta("So far "))))
     answer = await admin.post(path_of(agent, "/stream"), {"message": "Hello"})
@@ -145,6 +149,8 @@ async def test_a_turn_has_its_time_and_what_was_said_by_then_is_kept(
     whole = await say(admin, agent)
     assert (whole.status, whole.code) == (504, "model_timeout")
     await check_cut(admin, agent, "Let me look.")
+    # A busy machine may take longer for an answer than a turn may here.
+    monkeypatch.undo()
     await go_on(admin, agent, provider)
 
 

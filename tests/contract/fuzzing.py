@@ -38,6 +38,8 @@ GOOD_TEXTS = {
 BASE = f"http://{HOST}"
 BY_LABEL = {label(route): route for route in ROUTES}
 
+_NOT_MADE_UP = ("/IdempotencyKey", "/IfNoneMatch", "/TenantId")
+
 load_all_checks()
 # The others send requests of their own to a server on the network, or know nothing of a domain's rules.
 CHOSEN = CHECKS.get_by_names(
@@ -55,13 +57,13 @@ CHOSEN = CHECKS.get_by_names(
 
 @functools.cache
 def fuzzed_document() -> Any:
-    """The document without the caller's identity and the retries of a call, which are not made up here."""
+    """The document without what cannot be made up: who calls, what is repeated, what was read before."""
     document = json.loads(openapi_document())
     for operation in (each for path in document["paths"].values() for each in path.values()):
         operation["security"] = []
         parameters = operation.get("parameters", [])
         operation["parameters"] = [
-            each for each in parameters if not each.get("$ref", "").endswith(("/IdempotencyKey", "/TenantId"))
+            each for each in parameters if not each.get("$ref", "").endswith(_NOT_MADE_UP)
         ]
     schema = schemathesis.openapi.from_dict(document)
     # No PostgreSQL text holds U+0000: it is refused everywhere, which no schema can say.
