@@ -1,7 +1,5 @@
 """Tests of answers that are kept under the stamp: current for everybody, in every process, and bounded."""
 
-from collections.abc import AsyncIterator
-
 import pytest
 
 from retinue.app import Service
@@ -15,15 +13,6 @@ from tests.factories.people import People
 
 pytestmark = pytest.mark.one_service
 LIST = "/api/v1/agents"
-
-
-@pytest.fixture
-async def other_process(service: Service, clock: ManualClock) -> AsyncIterator[Service]:
-    """Another process of the instance: only the database connects the two."""
-    other = Service(service.settings, clock)
-    await other.start()
-    yield other
-    await other.stop()
 
 
 @pytest.fixture

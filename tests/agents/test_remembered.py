@@ -1,7 +1,6 @@
 """Tests of cached configuration: read once, and never stale after a change."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
@@ -11,7 +10,6 @@ from retinue.access.models import Role
 from retinue.agents.loaders import find_agent
 from retinue.agents.models import Agent, LogSettings, WebSearch
 from retinue.app import Service
-from retinue.kit.clock import ManualClock
 from retinue.kit.config_cache import config_version_now
 from retinue.kit.context import Context
 from retinue.kit.db.config_versions import config_version_of
@@ -30,15 +28,6 @@ STAMPS: Statement[Any] = Statement(sa.select(_tenants.c.id, config_version_of(_t
 RENAME: Statement[Any] = Statement(
     sa.update(_agents).where(_agents.c.id == sa.bindparam("agent_id")).values(name=sa.bindparam("name"))
 )
-
-
-@pytest.fixture
-async def other_process(service: Service, clock: ManualClock) -> AsyncIterator[Service]:
-    """Another process of the instance: only the database connects the two."""
-    other = Service(service.settings, clock)
-    await other.start()
-    yield other
-    await other.stop()
 
 
 @pytest.fixture

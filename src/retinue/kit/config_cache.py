@@ -14,7 +14,7 @@ from retinue.kit.clock import Clock
 _VERSION_TRUST_SECONDS = 1.0
 # Bounds staleness if the configuration changes without its stamp: by an older release running in parallel,
 # or by hand.
-_ENTRY_TTL_SECONDS = 10.0
+ENTRY_TTL_SECONDS = 10.0
 _MAX_ENTRIES = 1024
 
 MISSING = object()
@@ -45,7 +45,7 @@ class ConfigCache:
         """Cache a value; `now` must be taken before the value was read."""
         self._known.pop(key, None)
         self._evict(now)
-        self._known[key] = (version.stamp, now + _ENTRY_TTL_SECONDS, value)
+        self._known[key] = (version.stamp, now + ENTRY_TTL_SECONDS, value)
 
     def _evict(self, now: float) -> None:
         """Remove expired entries, oldest first: all have the same TTL, so insertion order is expiry order."""

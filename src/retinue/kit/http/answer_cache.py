@@ -11,6 +11,7 @@ from collections.abc import Hashable
 from typing import NamedTuple
 
 from retinue.kit.clock import Clock
+from retinue.kit.config_cache import ENTRY_TTL_SECONDS
 from retinue.kit.context import Context
 from retinue.kit.http import replies
 from retinue.kit.http.request import Request
@@ -18,9 +19,6 @@ from retinue.kit.http.unknown_names import WARNINGS_HEADER
 
 MAX_CACHED_BYTES = 16 * 1024 * 1024
 _MAX_ANSWER_BYTES = 256 * 1024
-# Bounds staleness if the configuration changes without its stamp: by an older release running in parallel,
-# or by hand.
-_ANSWER_TTL_SECONDS = 10.0
 _ENTRY_OVERHEAD_BYTES = 1_000
 _TAG_BYTES = 15
 _WARNINGS = WARNINGS_HEADER.lower().encode()
@@ -71,7 +69,7 @@ class AnswerCache:
             response.headers.append((b"etag", tag))
         self._store(
             _key_of(request),
-            CachedAnswer(version.stamp, since + _ANSWER_TTL_SECONDS, response.headers, response.body, tag),
+            CachedAnswer(version.stamp, since + ENTRY_TTL_SECONDS, response.headers, response.body, tag),
         )
 
     def _store(self, key: Hashable, answer: CachedAnswer) -> None:
