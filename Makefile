@@ -15,7 +15,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 CODE := $(wildcard src tests bench scripts packaging)
 OPENAPI := docs/reference/openapi.json
 
-.PHONY: help install install-dev console run test lint lint-format lint-rules lint-types lint-console check fix bench openapi openapi-current reference access migration crash campaign prices pictures lock clean
+.PHONY: help install install-dev console run test lint lint-format lint-rules lint-types lint-console check fix bench guard openapi openapi-current reference access migration crash campaign prices pictures lock clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -31,7 +31,7 @@ $(INSTALLED): requirements.lock pyproject.toml
 	@[ -x $(BIN)/pip ] || $(PYTHON) -m venv --clear .venv || { \
 		echo "Cannot make .venv: is the venv module installed (Debian: apt-get install python3-venv)?"; exit 1; }
 	@echo "Installing $$(grep -c == requirements.lock) pinned packages into .venv …"
-	@$(PIP) install -qq --no-compile --no-deps --requirement requirements.lock
+	@$(PIP) install -qq --no-deps --requirement requirements.lock
 	@RETINUE_CONSOLE=skip $(PIP) install -qq --no-deps --no-build-isolation --editable .
 	@$(BIN)/python -m compileall -q src/retinue
 	@$(PIP) check
@@ -80,6 +80,9 @@ fix: install-dev  ## format, and repair what ruff can repair
 
 bench: install-dev  ## our CPU time per request beside a bare ASGI app; ARGS go to the benchmark
 	$(BIN)/python -m bench $(ARGS)
+
+guard: install-dev  ## one minute of it: this tree beside the last landed commit; ARGS name another one
+	@$(BIN)/python -m bench.guard $(ARGS)
 
 openapi: install  ## write docs/reference/openapi.json
 	@mkdir -p $(dir $(OPENAPI))

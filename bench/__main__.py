@@ -5,6 +5,7 @@ import asyncio
 import os
 import socket
 import sys
+from statistics import median
 from urllib.parse import urlsplit, urlunsplit
 
 import asyncpg
@@ -28,6 +29,7 @@ from bench import (
     streaming,
     tables,
     traces,
+    turn_counts,
     workflows,
 )
 from bench import (
@@ -93,6 +95,10 @@ async def show_chat(database: str, url: str, rounds: int, *, with_peers: bool) -
         went_well = _show_ratios(title, await chat.compare(ours, bare, rounds))
         if with_peers:
             went_well = await show_peers(ours, bare, provider) and went_well
+        table = Table(title=f"{database}: what else a chat takes")
+        for column in ("what", "measured", "goal", ""):
+            table.add_column(column)
+        went_well = _show(table, await turn_counts.measure(url, provider, ours, rounds)) and went_well
         table = Table(title=f"{database}: a thousand streams on one process")
         for column in ("what", "measured", "goal", ""):
             table.add_column(column)
@@ -124,11 +130,11 @@ async def show_peers(ours: chat.Side, bare: chat.Side, provider: str) -> bool:
     return went_well
 
 
-async def show_others(database: str, url: str) -> bool:
+async def show_others(database: str, server: str, url: str) -> bool:
     table = Table(title=f"{database}: jobs, start and memory")
     for column in ("what", "measured", "goal", ""):
         table.add_column(column)
-    return _show(table, [*await jobs.measure(url), *startup.measure(url)])
+    return _show(table, [*await jobs.measure(url), *startup.measure(await empty_database(server))])
 
 
 # Each on a database of its own.
@@ -165,18 +171,16 @@ async def show_outgoing() -> bool:
 
 def _show_ratios(title: str, ratios: list[Ratio]) -> bool:
     table = Table(title=title)
-    for column in ("what", "ours", "bare", "ratio", "goal / alarm", ""):
+    for column in ("what", "ours", "bare", "ratio", "95 % interval", "goal / alarm", ""):
         table.add_column(column, justify="left" if column in {"what", ""} else "right")
-    went_well = True
     for one in ratios:
-        ratio = one.ours / one.bare
-        went_well = went_well and ratio <= one.alarm
+        low, high = one.interval
         table.add_row(
-            one.name, f"{one.ours:.1f}", f"{one.bare:.1f}", f"{ratio:.2f}", f"{one.goal} / {one.alarm}",
-            verdict(ratio, one.goal, one.alarm),
+            one.name, f"{median(one.ours_us):.1f}", f"{median(one.bare_us):.1f}", f"{one.median:.2f}",
+            f"{low:.2f} to {high:.2f}", f"{one.goal} / {one.alarm}", verdict(one.median, one.goal, one.alarm),
         )  # fmt: skip
     console.print(table)
-    return went_well
+    return all(one.median <= one.alarm for one in ratios)
 
 
 def _show(table: Table, figures: list[Figure]) -> bool:
@@ -242,7 +246,7 @@ async def show_all(database: str, server: str, options: argparse.Namespace) -> b
         with_peers = options.with_peers and (database == "sqlite" or options.database is not None)
         went_well = await show_chat(database, url, options.rounds, with_peers=with_peers) and went_well
     if options.only in {None, "others"}:
-        went_well = await show_others(database, url) and went_well
+        went_well = await show_others(database, server, url) and went_well
     return await show_apart(database, server, options.only) and went_well
 
 

@@ -1,5 +1,8 @@
 """The limit: a bare ASGI application with the same server, drivers and encoder, and nothing else.
 
+It runs on the interpreter, the event loop and the garbage collection of ours, and acknowledges nothing before
+it is on the disk: each write is a commit, on SQLite with the settings of ours (WAL, `synchronous=FULL`).
+
 python -m bench.bare PORT [postgresql://…|path of an SQLite file] URL-OF-WHAT-IS-CALLED
 """
 
@@ -16,8 +19,10 @@ import msgspec
 import uvicorn
 
 from bench.bare_chat import BareChat
-from bench.notes import CHUNKS, Chunk
+from bench.notes import Chunk
+from bench.requests import NOTE_CHUNKS
 from retinue.kit.db.sqlite import connect
+from retinue.kit.http.server import freeze_startup_objects
 from retinue.kit.ids import new_id
 
 _encode = msgspec.json.Encoder().encode
@@ -103,6 +108,7 @@ class Bare:
             await self._store.open()
             self._session = aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0))
             self._chat = BareChat(self._store, self._session, self._upstream)
+            freeze_startup_objects()
             await send({"type": "lifespan.startup.complete"})
             await receive()
             await self._session.close()
@@ -158,7 +164,7 @@ async def reply(send: Any, status: int, value: Any) -> None:
 async def stream(send: Any) -> None:
     headers = [(b"content-type", b"text/event-stream")]
     await send({"type": "http.response.start", "status": 200, "headers": headers})
-    for number in range(CHUNKS):
+    for number in range(NOTE_CHUNKS):
         data = _encode(Chunk(delta="a few words "))
         chunk = b"id: %d\nevent: content_delta\ndata: %b\n\n" % (number, data)
         await send({"type": "http.response.body", "body": chunk, "more_body": True})

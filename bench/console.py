@@ -39,6 +39,7 @@ class Asked(msgspec.Struct):
 
 def asked(large: Large) -> dict[str, Asked]:
     conversations = "/api/v1/conversations?per_page=50&include=agent_name"
+    executions = f"/v1/tools/{large.tool_id}/executions?per_page=50"
     return {
         "search, a name": Asked("/api/v1/search?q=support&limit=12", SEARCH_MS),
         "search, the end of a number": Asked("/api/v1/search?q=0421&limit=12", SEARCH_MS),
@@ -50,6 +51,15 @@ def asked(large: Large) -> dict[str, Asked]:
         "conversations of an agent": Asked(f"{conversations}&agent_id={large.agent_id}"),
         "conversations that are closed": Asked(f"{conversations}&status=closed"),
         "conversations by title": Asked(f"{conversations}&search=parcel%200004"),
+        "conversations that failed": Asked(f"{conversations}&failed=true"),
+        "conversations that were rated badly": Asked(f"{conversations}&rating=negative"),
+        "conversations that cost a cent": Asked(f"{conversations}&min_cost_usd=0.01"),
+        "one's own conversations": Asked(f"{conversations}&user_id={large.user_id}&archived=false"),
+        "members": Asked("/users?per_page=50"),
+        "members by name": Asked("/users?per_page=50&search=baker"),
+        "executions of a tool": Asked(executions),
+        "executions that failed": Asked(f"{executions}&status=failed"),
+        "figures of a tool": Asked(f"/v1/tools/{large.tool_id}/stats?period=30d"),
         "the last hundred messages": Asked(
             f"/api/v1/conversations/{large.conversation_id}/messages?per_page=100&page=10"
         ),

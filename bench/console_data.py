@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 import sqlalchemy as sa
 
+from bench.console_second_day import add_members, add_tool
 from bench.filling import fill
 from bench.retrieval import context
 from bench.traces import spans_of_turn
@@ -45,13 +46,17 @@ class Large(msgspec.Struct):
 
     agent_id: str
     conversation_id: str
+    tool_id: str
+    user_id: str
 
 
 async def fill_tenant(instance: Instance, tenant_id: str, user_id: str, size: int = CONVERSATIONS) -> Large:
     ids = await _agents(instance, tenant_id, user_id)
     await _conversations(instance, tenant_id, user_id, size)
     conversation_id = await _long_conversation(instance, tenant_id, user_id, ids[0])
-    return Large(ids[0], conversation_id)
+    await add_members(instance, tenant_id)
+    tool_id = await add_tool(instance, tenant_id, user_id)
+    return Large(ids[0], conversation_id, tool_id, user_id)
 
 
 async def _agents(instance: Instance, tenant_id: str, user_id: str) -> list[str]:
@@ -105,6 +110,7 @@ async def _conversations(instance: Instance, tenant_id: str, user_id: str, rows:
             "created_at": when,
             "updated_at": when,
             "last_message_at": when,
+            "last_message_hour": sa.func.substr(when, 1, 13),
             "agent_id": agent(number),
             "title": sa.literal("Where is parcel ") + text,
             "status": sa.case((number % 4 == 0, sa.literal("closed")), else_=sa.literal("active")),

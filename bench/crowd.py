@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from bench.chat import STREAM, Side
+from bench.chat import LONG_STREAM, Side
 from bench.figures import Figure
 from bench.load import request_bytes
 from bench.servers import Server
@@ -121,9 +121,11 @@ async def measure(side: Side, provider: str) -> list[Figure]:
     asked = msgspec.json.encode({"model": "slow", "stream": True})
     direct = request_bytes("POST", "/chat/completions", body=asked)
     try:
-        idle_kb = await _idle_kb(side.server, side.request(STREAM, "silent"))
+        idle_kb = await _idle_kb(side.server, side.request(LONG_STREAM, "silent"))
         alone_ms = statistics.median(await _first_words_ms(port, direct, b"word0", crowd=0))
-        waited_ms = await _first_words_ms(side.server.port, side.request(STREAM, "slow"), b"content_delta")
+        waited_ms = await _first_words_ms(
+            side.server.port, side.request(LONG_STREAM, "slow"), b"content_delta"
+        )
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     p99_ms = waited_ms[int(len(waited_ms) * 0.99)] - alone_ms

@@ -1,9 +1,11 @@
 import asyncio
 import base64
 import os
+import statistics
 import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from math import floor, sqrt
 from pathlib import Path
 
 from retinue.kit.secrets import Secret
@@ -38,15 +40,34 @@ class Figure:
         return "" if self.goal is None else f"≤ {self.goal:g} {self.unit}"
 
 
+def interval(ratios: list[float]) -> tuple[float, float]:
+    """The 95 % interval of the median, by order statistics: it supposes no distribution."""
+    ordered, count = sorted(ratios), len(ratios)
+    lowest = max(0, floor(count / 2 - 1.96 * sqrt(count) / 2))
+    return ordered[lowest], ordered[count - 1 - lowest]
+
+
 @dataclass(frozen=True)
 class Ratio:
-    """What something costs us and what it costs at least, in microseconds of CPU."""
+    """What something costs us and what it costs at least, in microseconds of CPU, round by round."""
 
     name: str
-    ours: float
-    bare: float
+    ours_us: list[float]
+    bare_us: list[float]
     goal: float
     alarm: float
+
+    @property
+    def of_rounds(self) -> list[float]:
+        return [ours / bare for ours, bare in zip(self.ours_us, self.bare_us, strict=True)]
+
+    @property
+    def median(self) -> float:
+        return statistics.median(self.of_rounds)
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        return interval(self.of_rounds)
 
 
 def tell(measure: Callable[[str, int], Awaitable[list[Figure]]], size: int) -> None:

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import msgspec
 
+from bench.requests import NOTE_CHUNKS
 from retinue.kit.context import Context
 from retinue.kit.context.manifest import Manifest
 from retinue.kit.db.models import TenantRecord, table
@@ -15,8 +16,6 @@ from retinue.kit.http.routing import Routes, path_loader
 from retinue.kit.http.sse import ServerSentEvent as StreamEvent
 from retinue.kit.lists import Listing, Page, PageQuery
 from retinue.kit.schema.base import Schema
-
-CHUNKS = 500
 
 
 @table("bench_notes", prefix="note", indexes=[("tenant_id", "created_at")])
@@ -76,7 +75,7 @@ async def create_note(ctx: Context, body: NoteCreate) -> NoteOut:
 @routes.get("/stream", requires="agents:read")
 async def stream_notes(ctx: Context) -> EventStream:
     async def events() -> AsyncIterator[StreamEvent]:
-        for number in range(CHUNKS):
+        for number in range(NOTE_CHUNKS):
             yield StreamEvent("content_delta", Chunk(delta="a few words "), number)
 
     return EventStream(events)

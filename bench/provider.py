@@ -3,7 +3,8 @@
 python -m bench.provider PORT
 
 What it does is in the model's name: `words` says its words one by one (or all at once where no stream is
-asked for), `slow` takes its time between them, and `silent` says one word and then nothing more.
+asked for), `twenty` says twenty of them, `slow` takes its time between them, and `silent` says one word and
+then nothing more.
 """
 
 import asyncio
@@ -15,8 +16,9 @@ import uvloop
 
 CHUNKS = 50
 WORDS = [f" word{number}" for number in range(CHUNKS)]
+PIECES = {"twenty": 20}
 # Each word is sent alone.
-PAUSES_S = {"words": 0.001, "steady": 0.02, "slow": 0.7, "silent": 0.0}
+PAUSES_S = {"words": 0.001, "twenty": 0.001, "steady": 0.02, "slow": 0.7, "silent": 0.0}
 
 
 def _event(**fields: object) -> bytes:
@@ -108,7 +110,7 @@ class Provider(asyncio.Protocol):
             self._transport.write(_WHOLE)
 
     def _say(self, number: int, model: str) -> None:
-        if number == CHUNKS:
+        if number == PIECES.get(model, CHUNKS):
             self._transport.write(_END)
             return
         self._transport.write(_WORD_EVENTS[number])

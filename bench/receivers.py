@@ -10,17 +10,16 @@ import asyncio
 import random
 import statistics
 import sys
-import tempfile
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
-from pathlib import Path
 
 import uvloop
 
-from bench.before import Tree, interval
+from bench.figures import interval
 from bench.load import drive
 from bench.servers import Server
+from bench.trees import HERE, Tree, running
 
 _ROUNDS = 30
 _CHATS, _AT_ONCE = 40, 4
@@ -78,7 +77,6 @@ class Timed:
 
 
 async def compare(kind: str, answer: Answer, rounds: int, pause_s: int) -> str:
-    here = Path(__file__).resolve().parent.parent
     async with AsyncExitStack() as stack:
         provider = Server("bench.provider")
         stack.callback(provider.stop)
@@ -88,11 +86,9 @@ async def compare(kind: str, answer: Answer, rounds: int, pause_s: int) -> str:
         endpoint = f"http://127.0.0.1:{receiver.sockets[0].getsockname()[1]}"
         sides = []
         for settings in ({}, {"OTEL_EXPORTER_OTLP_ENDPOINT": endpoint}):
-            folder = stack.enter_context(tempfile.TemporaryDirectory())
-            tree = Tree(here, folder, RETINUE_WORKER="inline", **settings)
-            stack.callback(tree.server.stop)
-            await tree.prepare(f"http://127.0.0.1:{provider.port}")
-            sides.append(Timed(tree))
+            asked = f"http://127.0.0.1:{provider.port}"
+            tree = running(HERE, asked, RETINUE_WORKER="inline", **settings)
+            sides.append(Timed(await stack.enter_async_context(tree)))
         without, exporting = sides
         for side in sides:
             await side.chat()

@@ -2,7 +2,6 @@
 
 import asyncio
 import random
-import statistics
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,10 +11,10 @@ import msgspec
 
 from bench.figures import KEY, Ratio
 from bench.load import drive, request_bytes
-from bench.notes import CHUNKS
 from bench.servers import Server
 
 ROUNDS = 7
+NOTE_CHUNKS = 500
 PASSWORD = "Bench-Password-1"
 ORDER = msgspec.json.encode({"input": {"order_id": "17"}})
 NOTE = msgspec.json.encode({"title": "A note", "body": "Some words to store. " * 10})
@@ -47,8 +46,11 @@ def scenarios(note_id: str) -> list[Scenario]:
         ),
         Scenario("POST", "POST", "/bench/notes", 800, same(1.8), same(2.4), body=NOTE),
         Scenario("list of 20 with count", "GET", "/bench/notes", 800, same(1.6), same(2.0)),
+        # The bare application reads notes for them.
+        Scenario("GET of an agent", "GET", "AGENT", 2000, same(1.8), same(2.3)),
+        Scenario("list of 20 agents", "GET", "LIST", 800, same(1.5), same(2.0)),
         Scenario("rest_api tool executed", "POST", "EXECUTE", 400, same(3.0), same(3.5), body=ORDER),
-        Scenario("SSE chunk", "GET", "/bench/notes/stream", 24, same(1.5), same(2.0), per=CHUNKS),
+        Scenario("SSE chunk", "GET", "/bench/notes/stream", 24, same(1.5), same(2.0), per=NOTE_CHUNKS),
     ]  # fmt: skip
 
 
@@ -57,12 +59,12 @@ class Side:
     server: Server
     token: str = ""
     note_id: str = ""
-    execute: str = "/bench/execute"
+    paths: dict[str, str] = field(default_factory=dict)
     figures: dict[str, list[float]] = field(default_factory=dict)
 
     async def measure(self, scenario: Scenario, *, share: float = 1.0) -> float:
         """CPU microseconds of the server for one request, or one chunk."""
-        path = scenario.path.replace("NOTE", self.note_id).replace("EXECUTE", self.execute)
+        path = self.paths.get(scenario.path) or scenario.path.replace("NOTE", self.note_id)
         request = request_bytes(scenario.method, path, token=self.token, body=scenario.body)
         count = max(8, int(scenario.count * share))
         before = self.server.cpu_seconds()
@@ -125,16 +127,31 @@ async def make_tool(server: Server, token: str, upstream: str) -> str:
     return f"/v1/tools/{made['data']['id']}/execute"  # type: ignore[index]
 
 
+async def make_agents(server: Server, token: str) -> str:
+    """The path of one of twenty."""
+    agent = msgspec.json.encode(
+        {"name": "Bench", "primary_model": "openai/gpt-4o", "system_prompt": "Answer briefly."}
+    )
+    for _ in range(20):
+        made = await call(server.port, "POST", "/api/v1/agents", agent, token)
+    return f"/api/v1/agents/{made['id']}"
+
+
 async def prepare(server: Server, upstream: str, *, is_ours: bool) -> Side:
-    """Sign in, write the notes that are read, and make the tool that is executed."""
-    token, execute = "", "/bench/execute"
-    if is_ours:
-        token = await sign_in(server)
-        execute = await make_tool(server, token, upstream)
+    """Sign in, write the notes and agents that are read, and make the tool that is executed."""
+    token = await sign_in(server) if is_ours else ""
     made = await call(server.port, "POST", "/bench/notes", NOTE, token)
     for _ in range(99):
         await call(server.port, "POST", "/bench/notes", NOTE, token)
-    return Side(server, token, str(made["id"]), execute)
+    note = f"/bench/notes/{made['id']}"
+    paths = {"EXECUTE": "/bench/execute", "AGENT": note, "LIST": "/bench/notes"}
+    if is_ours:
+        paths = {
+            "EXECUTE": await make_tool(server, token, upstream),
+            "AGENT": await make_agents(server, token),
+            "LIST": "/api/v1/agents?per_page=20",
+        }
+    return Side(server, token, str(made["id"]), paths)
 
 
 def environment(folder: str, url: str) -> dict[str, str]:
@@ -166,8 +183,8 @@ async def compare(database: str, url: str, rounds: int) -> list[Ratio]:
     return [
         Ratio(
             scenario.name,
-            statistics.median(ours.figures[scenario.name]),
-            statistics.median(bare.figures[scenario.name]),
+            ours.figures[scenario.name],
+            bare.figures[scenario.name],
             scenario.goal[database],
             scenario.alarm[database],
         )

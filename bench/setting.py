@@ -7,34 +7,28 @@ The first server runs with the settings after the comma, the second with those b
 
 import asyncio
 import sys
-import tempfile
 from contextlib import AsyncExitStack
-from pathlib import Path
 
 import uvloop
 
-from bench.before import WORK, Tree, compare
 from bench.servers import Server
+from bench.trees import HERE, WORK, compare, running
 
 _PAIRS = 20
 
 
 async def main(wanted: str, pairs: int = _PAIRS) -> None:
-    here = Path(__file__).resolve().parent.parent
     async with AsyncExitStack() as stack:
         provider = Server("bench.provider")
         stack.callback(provider.stop)
         trees = []
         for given in wanted.split(","):
             name, _, value = given.partition("=")
-            folder = stack.enter_context(tempfile.TemporaryDirectory())
-            tree = Tree(here, folder, **{name: value})
-            stack.callback(tree.server.stop)
-            await tree.prepare(f"http://127.0.0.1:{provider.port}")
-            trees.append(tree)
+            tree = running(HERE, f"http://127.0.0.1:{provider.port}", **{name: value})
+            trees.append(await stack.enter_async_context(tree))
         with_it, without = trees
         for what in WORK:
-            sys.stdout.write(await compare(without, with_it, what, pairs) + "\n")
+            sys.stdout.write(f"{await compare(without, with_it, what, pairs)}\n")
             sys.stdout.flush()
 
 

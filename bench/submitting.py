@@ -103,12 +103,12 @@ def _stay_on(pid: int, cores: set[int]) -> None:
 
 async def _driven(server: Server, url: str, request: bytes, count: int) -> Figure:
     await drive(server.port, request, WARMING, CONNECTIONS)
-    backends = await _backends(url)
+    serving = await backends(url)
 
     def used() -> dict[str, float]:
-        ran, waited = _scheduled(server.process.pid)
+        ran, waited = scheduled(server.process.pid)
         shares = {"server": ran, "others there": waited, "load": time.process_time()}
-        return {**shares, "PostgreSQL": sum(_scheduled(pid)[0] for pid in backends)} if url else shares
+        return {**shares, "PostgreSQL": sum(scheduled(pid)[0] for pid in serving)} if url else shares
 
     started, before = time.perf_counter(), used()
     bad = await drive(server.port, request, count, CONNECTIONS)
@@ -124,7 +124,7 @@ async def _driven(server: Server, url: str, request: bytes, count: int) -> Figur
     )
 
 
-async def _backends(url: str) -> list[int]:
+async def backends(url: str) -> list[int]:
     """The processes of PostgreSQL that serve our database."""
     if not url:
         return []
@@ -135,7 +135,7 @@ async def _backends(url: str) -> list[int]:
         await connection.close()
 
 
-def _scheduled(pid: int) -> tuple[float, float]:
+def scheduled(pid: int) -> tuple[float, float]:
     """Seconds a process ran, and seconds it waited until others let it; none on another machine."""
     seconds = [0.0, 0.0]
     for file in Path(f"/proc/{pid}/task").glob("*/schedstat"):

@@ -1,6 +1,7 @@
 """Makes the pictures of the console in docs/pictures, from a server that runs, with a scripted model.
 
-`python scripts/pictures.py` makes all of them; `python scripts/pictures.py home agents` these.
+`python scripts/pictures.py` makes all of them; `python scripts/pictures.py home agents` these, and
+`python scripts/pictures.py tutorial` those of the tutorial, whose steps are the ones that its test takes.
 """
 
 import asyncio
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from playwright.async_api import Page, ViewportSize, async_playwright
+from playwright.async_api import Browser, Page, ViewportSize, async_playwright
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
@@ -20,7 +21,9 @@ sys.path.insert(0, str(ROOT))
 from tests.adapters.llm_replies import Call  # noqa: E402  the scripted model is that of the tests
 from tests.adapters.llm_server import KEY, ProviderServer, provider_server  # noqa: E402
 from tests.browser.conftest import CHROMIUM  # noqa: E402
+from tests.browser.console.new_server import NewServer  # noqa: E402
 from tests.browser.console.steps import AGENTS, open_page  # noqa: E402
+from tests.browser.console.tutorial import Day, running_shop  # noqa: E402
 from tests.browser.site import Site  # noqa: E402
 from tests.client import multipart  # noqa: E402
 from tests.e2e.load import call  # noqa: E402
@@ -58,25 +61,61 @@ PLACES = {
     "compare": "/agents/{agent}/compare",
     "conversation": "/conversations/{conversation}",
     "approvals": "/approvals?id={approval}",
-    "models": "/models",
+    "models": "/settings/models",
     # Last, because it shows where one has been.
     "home": "/",
 }
 
 
+TUTORIAL = "tutorial"
+CUSTOMER: ViewportSize = {"width": 800, "height": 720}
+PHONE: ViewportSize = {"width": 390, "height": 844}
+
+
 async def main(wanted: list[str]) -> None:
     FOLDER.mkdir(exist_ok=True)
-    async with _shop() as (site, ids), async_playwright() as playwright:
+    async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        page = await (await browser.new_context(viewport=SIZE, locale="en-GB")).new_page()
+        if not wanted or set(wanted) & set(PLACES):
+            await _show_places(browser, wanted)
+        if not wanted or TUTORIAL in wanted:
+            await _follow_tutorial(browser)
+        await browser.close()
+
+
+async def _show_places(browser: Browser, wanted: list[str]) -> None:
+    async with _shop() as (site, ids):
+        page = await _new_page(browser, SIZE)
         await open_page(site, page, "/")
         for name, place in PLACES.items():
             if not wanted or name in wanted:
                 await page.goto(f"{site.url}/console{place.format(**ids)}")
                 await _prepare(page, name)
-                await page.screenshot(path=FOLDER / f"{name}.png")
-                print(f"docs/pictures/{name}.png")
-        await browser.close()
+                await _take_picture(name, page)
+
+
+async def _follow_tutorial(browser: Browser) -> None:
+    """Live the day of the tutorial on a new server, and take its pictures on the way."""
+
+    async def picture(name: str, page: Page) -> None:
+        await page.wait_for_timeout(1_000)
+        await _take_picture(f"{TUTORIAL}-{name}", page)
+
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        async with provider_server() as provider, running_shop(folder) as shop, NewServer(folder) as server:
+            await server.start()
+            day = Day(server, provider, shop, await _new_page(browser, SIZE), picture)
+            await day.follow(await _new_page(browser, CUSTOMER), await _new_page(browser, PHONE))
+
+
+async def _new_page(browser: Browser, size: ViewportSize) -> Page:
+    return await (await browser.new_context(viewport=size, locale="en-GB")).new_page()
+
+
+async def _take_picture(name: str, page: Page) -> None:
+    await page.screenshot(path=FOLDER / f"{name}.png")
+    print(f"docs/pictures/{name}.png")
 
 
 @asynccontextmanager

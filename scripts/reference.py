@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import msgspec
+from console_calls import console_page
 
 import retinue
 from retinue.access.catalogue import CATALOGUE, default_permissions
@@ -187,6 +188,7 @@ def pages() -> dict[str, str]:
         "events.md": events_page(),
         "permissions.md": permissions_page(),
         "metrics.md": metrics_page(),
+        "console.md": console_page(),
     }
 
 

@@ -24,7 +24,9 @@ from redis.asyncio import Redis
 
 ROOT = Path(__file__).resolve().parent.parent
 DATABASE = "RETINUE_TEST_DATABASE_URL"
-PYTEST = (sys.executable, "-m", "pytest", "-n", "2", "--dist", "worksteal", "-m", "not slow and not campaign")
+PYTEST = (sys.executable, "-m", "pytest", "--dist", "worksteal", "-m", "not slow and not campaign", "-n")
+# So many that both end together, and that a machine of two cores is busy while some of them wait.
+SQLITE_WORKERS, POSTGRESQL_WORKERS = 3, 2
 ONLY_DATABASE = "RETINUE_TEST_ONLY_DATABASE"
 NOTHING_TO_RUN = 5
 # What `make check` runs by itself.
@@ -107,13 +109,18 @@ class Pass:
     """The suite on one database, started at once; output that goes into a file is shown at the end."""
 
     def __init__(
-        self, database: str, environment: dict[str, str], arguments: list[str], output: IO[bytes] | None
+        self,
+        database: str,
+        workers: int,
+        environment: dict[str, str],
+        arguments: list[str],
+        output: IO[bytes] | None,
     ) -> None:
         self._database = database
         self._may_be_empty = ONLY_DATABASE in environment
         self._output = output
         self._started = time.monotonic()
-        command = [*PYTEST, *CHECKED, *arguments]
+        command = [*PYTEST, str(workers), *CHECKED, *arguments]
         self._process = subprocess.Popen(  # noqa: S603 - ours
             command, cwd=ROOT, env=environment, stdout=output, stderr=output and subprocess.STDOUT
         )
@@ -132,6 +139,23 @@ class Pass:
         return code == 0
 
 
+def compile_tests(environment: dict[str, str]) -> None:
+    """Let pytest rewrite and store every module of the tests once: each worker would do it for itself."""
+    folders = sorted(path for path in (ROOT / "tests").iterdir() if any(path.rglob("test_*.py")))
+    halves = (folders[::2], folders[1::2])
+    collectors = [
+        subprocess.Popen(  # noqa: S603 - ours
+            [sys.executable, "-m", "pytest", "--collect-only", "-qq", *map(str, half)],
+            cwd=ROOT,
+            env=environment,
+            stdout=subprocess.DEVNULL,
+        )
+        for half in halves
+    ]
+    for collector in collectors:
+        collector.wait()
+
+
 def main() -> None:
     arguments = sys.argv[1:]
     say("SQLite: always")
@@ -147,13 +171,15 @@ def main() -> None:
     # Several services need PostgreSQL, and are for campaigns.
     environment.pop("RETINUE_TEST_SERVICES", None)
     postgresql = environment.pop(DATABASE, None)
+    if not arguments:
+        compile_tests(environment)
     say("\n== the suite on SQLite" + (", with the one on PostgreSQL beside it" if postgresql else ""))
     # Side by side, because half of the time of tests is waiting: for servers, disks and clocks.
     with tempfile.TemporaryFile() as output:
-        passes = [Pass("SQLite", environment, arguments, None)]
+        passes = [Pass("SQLite", SQLITE_WORKERS, environment, arguments, None)]
         if postgresql:
             second = {**environment, DATABASE: postgresql, ONLY_DATABASE: "1"}
-            passes.append(Pass("PostgreSQL", second, arguments, output))
+            passes.append(Pass("PostgreSQL", POSTGRESQL_WORKERS, second, arguments, output))
         passed = [each.finish() for each in passes]
     sys.exit(0 if all(passed) else 1)
 

@@ -9,19 +9,23 @@ from typing import NamedTuple
 
 import msgspec
 
-from bench.chat import AT_ONCE, CHAT, STREAM, Side
+from bench.chat import CHAT, LONG_STREAM, Side, Work
 from bench.load import drive, request_bytes
 from bench.peers.installing import python_with
 from bench.servers import Server
 
 GOAL_TIMES = 10
 ROUNDS = 5
-ONE, FEW, MANY = 1, AT_ONCE[CHAT], 64
+ONE, FEW, MANY = 1, CHAT.at_once, 64
 """Chats at once: one after another, a server that mostly waits, and one that always has something to do.
 
 The last tells how much work a core can do. With few at once, each piece of a chat also pays for waking up.
 """
-COUNTS = {ONE: {CHAT: 24, STREAM: 12}, FEW: {CHAT: 48, STREAM: 24}, MANY: {CHAT: 192, STREAM: 128}}
+COUNTS = {
+    ONE: {CHAT: 24, LONG_STREAM: 12},
+    FEW: {CHAT: 48, LONG_STREAM: 24},
+    MANY: {CHAT: 192, LONG_STREAM: 128},
+}
 # Of ours and the bare one, in parts of what they do elsewhere: each of the three is to work about as long, so
 # that connections and cold caches weigh about the same.
 SHARES = {ONE: 1.0, FEW: 2.0, MANY: 8.0}
@@ -105,28 +109,32 @@ async def measure(peer: Peer, provider: str, ours: Side, bare: Side) -> list[Mea
         server = Server(peer.module, provider, folder, env=env, python=python, health=peer.health)
         try:
             return [
-                await _by_turns(what, at_once, server, peer.request(key, what == STREAM), ours, bare)
+                await _by_turns(work, at_once, server, peer.request(key, work.is_streamed), ours, bare)
                 for at_once in (ONE, FEW, MANY)
-                for what in (CHAT, STREAM)
+                for work in (CHAT, LONG_STREAM)
             ]
         finally:
             server.stop()
 
 
 async def _by_turns(
-    what: str, at_once: int, server: Server, request: bytes, ours: Side, bare: Side
+    work: Work, at_once: int, server: Server, request: bytes, ours: Side, bare: Side
 ) -> Measured:
-    count, share = COUNTS[at_once][what], SHARES[at_once]
+    count, share = COUNTS[at_once][work], SHARES[at_once]
     await _cpu_us(server, request, count, at_once)
     figures = [
         (
             await _cpu_us(server, request, count, at_once),
-            await ours.cpu_us(what, share=share, at_once=at_once),
-            await bare.cpu_us(what, share=share, at_once=at_once),
+            await ours.cpu_us(work, share=share, at_once=at_once),
+            await bare.cpu_us(work, share=share, at_once=at_once),
         )
         for _ in range(ROUNDS)
     ]
-    return Measured(what, at_once, *(statistics.median(one) for one in zip(*figures, strict=True)))
+    return Measured(
+        "stream" if work.is_streamed else "chat",
+        at_once,
+        *(statistics.median(one) for one in zip(*figures, strict=True)),
+    )
 
 
 async def _cpu_us(server: Server, request: bytes, count: int, at_once: int) -> float:
