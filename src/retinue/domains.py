@@ -18,6 +18,7 @@ from retinue.incoming.manifest import manifest as incoming
 from retinue.kit.http.discovery import manifest as kit
 from retinue.knowledge.manifest import manifest as knowledge
 from retinue.notifications.manifest import manifest as notifications
+from retinue.operate.manifest import manifest as operate
 from retinue.providers.manifest import manifest as providers
 from retinue.search.manifest import manifest as search
 from retinue.service_accounts.manifest import manifest as service_accounts
@@ -65,6 +66,7 @@ DOMAINS = (
     forms,
     # workspace
     home,
+    operate,
     search,
     tenant_file,
     console,

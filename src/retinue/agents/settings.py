@@ -17,6 +17,8 @@ from retinue.kit.schema.base import NOT_BLANK, Name
 ModelId = Annotated[str, Meta(min_length=1, max_length=200, pattern=r"[^\s\x1c-\x1f\x85\ufeff]"), NOT_BLANK]
 FallbackModels = Annotated[list[ModelId], Meta(max_length=5)]
 Description = Annotated[str, Meta(max_length=10_000)]
+Starter = Annotated[str, Meta(min_length=1, max_length=200, pattern=r"[^\s\x1c-\x1f\x85\ufeff]"), NOT_BLANK]
+Starters = Annotated[list[Starter], Meta(max_length=4)]
 Prompt = Annotated[str, Meta(max_length=32_000)]
 Temperature = Annotated[float, Meta(ge=0, le=1)]
 MaxTokens = Annotated[int, Meta(ge=1, le=1_000_000)]
@@ -47,14 +49,15 @@ class AgentTimeouts(msgspec.Struct, frozen=True, kw_only=True):
 class AgentSettings(TenantRecord, kw_only=True):
     """The part of an agent that versions, files and other tenants take over.
 
-    A `temperature` or `max_tokens` of None is not sent to the model. `cache_ttl` is how long a provider is
-    asked to keep the prompt in its cache. With `output_schema`, replies are JSON objects that match it. A
-    `reasoning_effort` of None is not sent either. Histories beyond `max_context_tokens` are compacted, by
-    `compaction_model` if given (ADR 32).
+    `starters` are questions that the chat page offers. A `temperature` or `max_tokens` of None is not sent to
+    the model. `cache_ttl` is how long a provider is asked to keep the prompt in its cache. With
+    `output_schema`, replies are JSON objects that match it. A `reasoning_effort` of None is not sent either.
+    Histories beyond `max_context_tokens` are compacted, by `compaction_model` if given (ADR 32).
     """
 
     name: Name
     description: Description = ""
+    starters: Annotated[Starters, ServerDefault("'[]'")] = []
     primary_model: ModelId
     fallback_models: FallbackModels = []
     system_prompt: Prompt

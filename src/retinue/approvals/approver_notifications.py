@@ -6,15 +6,15 @@ team messages are also read by people who are not approvers.
 
 import msgspec
 
-from retinue.access.models import Role
 from retinue.approvals import links
+from retinue.approvals.deciders import load_undecided_approvers
 from retinue.approvals.job_kinds import AnnouncementsToMark, ApproversToNotify
-from retinue.approvals.models import Approval, ApprovalResponse, ApprovalStatus
+from retinue.approvals.models import Approval, ApprovalStatus
 from retinue.approvals.request_mail import describe_decision, describe_request
 from retinue.approvals.summary import describe_requester, format_deadline
 from retinue.kit.context import Context
 from retinue.kit.json_types import JsonObject
-from retinue.notifications import inbox, preferences, recipients
+from retinue.notifications import inbox, preferences
 from retinue.notifications.models import ChannelType, Priority
 from retinue.notifications.notification import Notification, NotificationRoute, Recipients
 from retinue.notifications.service import notify
@@ -31,7 +31,7 @@ async def notify_approvers(ctx: Context, payload: ApproversToNotify) -> None:
     approval = await ctx.db.lock(Approval, payload.approval_id)
     if approval is None or approval.status is not ApprovalStatus.pending or approval.expires_at <= ctx.now:
         return
-    users = await _load_undecided_approvers(ctx, approval)
+    users = await load_undecided_approvers(ctx, approval)
     if not users:
         return
     chosen = await preferences.load_for_users(ctx, [user.id for user in users], NOTIFICATION_TYPE)
@@ -63,17 +63,6 @@ async def mark_announcements_read(ctx: Context, payload: AnnouncementsToMark) ->
         since=payload.requested_at,
         user_id=payload.user_id,
     )
-
-
-async def _load_undecided_approvers(ctx: Context, approval: Approval) -> list[User]:
-    roles = set(approval.approvers.roles)
-    if Role.tenant_admin in roles:
-        roles.add(Role.super_admin)
-    wanted = Recipients(user_ids=approval.approvers.user_ids, roles=tuple(roles))
-    answered = {response.user_id for response in await ctx.db.all(ApprovalResponse, approval_id=approval.id)}
-    if not approval.allow_self_approval:
-        answered.add(approval.requester_id)
-    return [user for user in await recipients.resolve_users(ctx, wanted) if user.id not in answered]
 
 
 async def _notify(

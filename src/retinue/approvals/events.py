@@ -1,7 +1,7 @@
 from retinue.kit.events.declare import Event, event
 from retinue.kit.json_types import JsonObject
 
-_EXAMPLE = {
+_EXAMPLE: JsonObject = {
     "approval_id": "apv_…",
     "title": "Refund 120 €",
     "source": {"type": "tool", "tool_id": "tool_…"},
@@ -9,10 +9,11 @@ _EXAMPLE = {
     "requested_by": {"type": "user", "id": "usr_…"},
     "resolved_by": None,
     "comment": None,
+    "edited_fields": [],
     "expires_at": "2026-11-18T08:30:00.000000Z",
 }
 _CONTENT = ("title", "comment")
-_RESOLVED = {**_EXAMPLE, "resolved_by": "usr_…", "comment": "Fine with me."}
+_RESOLVED = {**_EXAMPLE, "resolved_by": "usr_…", "comment": "Fine with me.", "edited_fields": ["amount"]}
 
 
 class ApprovalEvent(Event, kw_only=True):
@@ -23,6 +24,7 @@ class ApprovalEvent(Event, kw_only=True):
     requested_by: dict[str, str]
     resolved_by: str | None = None
     comment: str | None = None
+    edited_fields: list[str] = []
     expires_at: str
 
 

@@ -89,5 +89,6 @@ def build_event(kind: type[E], approval: Approval, comment: str | None = None) -
         requested_by=msgspec.to_builtins(approval.requested_by),
         resolved_by=approval.resolved_by,
         comment=comment,
+        edited_fields=sorted(approval.edited_input or ()),
         expires_at=approval.expires_at,
     )

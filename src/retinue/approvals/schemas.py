@@ -1,4 +1,4 @@
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
@@ -47,7 +47,7 @@ class ApprovalOut(Schema, kw_only=True):
 
     `redacted` is true if title, description, payload and edits are left out: for callers who neither decide
     nor requested it and may not read the conversation it is about. `context` is in the answer about a single
-    approval, for callers who may read its conversation.
+    approval, for callers who may read its conversation, and `deciders_left` while that one is pending.
     """
 
     id: str
@@ -73,6 +73,7 @@ class ApprovalOut(Schema, kw_only=True):
     resolved_by: str | None
     redacted: bool | UnsetType = UNSET
     context: list[ContextMessage] | UnsetType = UNSET
+    deciders_left: int | UnsetType = UNSET
 
     @classmethod
     def from_record(
@@ -83,15 +84,19 @@ class ApprovalOut(Schema, kw_only=True):
         names: dict[str, str],
         is_readable: bool = True,
         context: list[ContextMessage] | UnsetType = UNSET,
+        deciders_left: int | UnsetType = UNSET,
     ) -> "ApprovalOut":
+        more: dict[str, Any] = {"deciders_left": deciders_left}
         responses_out = [ResponseOut.of(response) for response in responses]
         if is_readable:
-            return cls.of(approval, responses=responses_out, names=names, redacted=UNSET, context=context)
+            more |= {"names": names, "redacted": UNSET, "context": context}
+            return cls.of(approval, responses=responses_out, **more)
         hidden = dict.fromkeys(("title", "description", "payload", "edited_input"))
         responses_out = [
             msgspec.structs.replace(response, comment=None, data=None) for response in responses_out
         ]
-        return cls.of(approval, responses=responses_out, names={}, redacted=True, context=UNSET, **hidden)
+        more |= {"names": {}, "redacted": True, "context": UNSET, **hidden}
+        return cls.of(approval, responses=responses_out, **more)
 
 
 class Count(Schema, kw_only=True):

@@ -2,9 +2,14 @@
 
 from retinue.access.models import Role, RolePermissions
 from retinue.access.service import require_authority_over, require_role_grantable
-from retinue.auth import sessions
+from retinue.auth import account_mails, one_time_tokens, sessions
+from retinue.auth.errors import SessionNotFound
+from retinue.auth.events import PasswordResetLinkIssued, SessionRevoked
 from retinue.auth.mfa import devices
+from retinue.auth.models import Session, TokenPurpose
 from retinue.kit.context import Context, references
+from retinue.kit.errors import Conflict
+from retinue.kit.lists import PageQuery, Slice
 from retinue.users import profiles
 from retinue.users.errors import CannotModifySelf, LastSuperAdmin, UserNotFound
 from retinue.users.events import (
@@ -16,6 +21,8 @@ from retinue.users.events import (
     UserRoleChanged,
 )
 from retinue.users.models import User, UserStatus
+
+MAX_RESET_LINKS_PER_HOUR = 10
 
 REFERENCE = "user"
 """The target name that other domains use in a `kit.context.references.Reference`."""
@@ -85,6 +92,38 @@ async def reset_mfa(ctx: Context, user: User) -> User:
     await sessions.end_all(ctx, user)
     ctx.emit(UserMfaReset(user_id=user.id))
     return user
+
+
+async def page_of_sessions(ctx: Context, user: User, query: PageQuery) -> Slice[Session]:
+    """Return the sessions of a user whom the caller may change, the last used one first."""
+    await require_authority_over(ctx, user.role)
+    return await sessions.page_of(ctx, user.id, query)
+
+
+async def revoke_session(ctx: Context, user: User, session_id: str) -> None:
+    """End one session of a user; its tokens stop working at once."""
+    await require_authority_over(ctx, user.role)
+    session = await ctx.db.find(Session, id=session_id, user_id=user.id)
+    if session is None:
+        raise SessionNotFound
+    await ctx.db.delete(session)
+    ctx.emit(SessionRevoked(user_id=user.id, session_id=session.id))
+
+
+async def issue_reset_link(ctx: Context, user: User) -> str | None:
+    """Mail a password reset link to a user; without a mail server, return it instead."""
+    user = await _lock_target(ctx, user)
+    if user.status is not UserStatus.active:
+        raise Conflict("The account is deactivated. Reactivate it first.")
+    window = f"reset-links:{user.id}"
+    decision = await ctx.instance.limiter.hit_window(window, MAX_RESET_LINKS_PER_HOUR, 3600)
+    if not decision.allowed:
+        raise decision.refusal()
+    token = await one_time_tokens.issue(ctx, user, TokenPurpose.reset_password)
+    await account_mails.send_password_reset(ctx, user, token)
+    is_mailed = ctx.settings.smtp_url is not None
+    ctx.emit(PasswordResetLinkIssued(user_id=user.id, is_link_shown=not is_mailed))
+    return None if is_mailed else account_mails.password_reset_url(ctx, token)
 
 
 async def _approve(ctx: Context, user: User) -> None:

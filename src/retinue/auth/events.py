@@ -53,6 +53,14 @@ class OtherSessionsEnded(Event, kw_only=True):
     count: int
 
 
+@event("auth.session_revoked", subject="user_id", audited=True, listed=False)
+class SessionRevoked(Event, kw_only=True):
+    """An administrator ended a session of a user."""
+
+    user_id: str
+    session_id: str
+
+
 @event("auth.email_verified", subject="user_id", audited=True, listed=False)
 class EmailVerified(Event, kw_only=True):
     """A user verified their email address."""
@@ -72,6 +80,17 @@ class PasswordResetLinkPrinted(Event, kw_only=True):
     """A password reset link was printed on the server's command line."""
 
     user_id: str
+
+
+@event("auth.password_reset_link_issued", subject="user_id", audited=True, listed=False)
+class PasswordResetLinkIssued(Event, kw_only=True):
+    """An administrator had a password reset link made for a user.
+
+    `is_link_shown`: there is no mail server, so the administrator got the link.
+    """
+
+    user_id: str
+    is_link_shown: bool
 
 
 @event("auth.password_changed", subject="user_id", audited=True, listed=False)

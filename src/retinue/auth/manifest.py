@@ -5,9 +5,11 @@ from retinue.auth.events import (
     LoginFailed,
     OtherSessionsEnded,
     PasswordChanged,
+    PasswordResetLinkIssued,
     PasswordResetLinkPrinted,
     PasswordResetRequested,
     RefreshTokenReused,
+    SessionRevoked,
     TenantActedIn,
 )
 from retinue.auth.jobs import JOBS
@@ -45,9 +47,11 @@ manifest = Manifest(
         LoggedIn,
         LoggedOut,
         OtherSessionsEnded,
+        SessionRevoked,
         EmailVerified,
         PasswordResetRequested,
         PasswordResetLinkPrinted,
+        PasswordResetLinkIssued,
         PasswordChanged,
         TenantActedIn,
         MfaEnabled,

@@ -157,6 +157,7 @@ async def _fetch_invitation(ctx: Context, token: str, email: str) -> Invitation:
 async def _create(ctx: Context, user: User, membership: _Membership) -> None:
     if membership.tenant_id:
         ctx.bind_tenant(membership.tenant_id)
+        user.language = (await own_tenant(ctx)).language or user.language
     else:
         name = f"{user.first_name} {user.last_name}"[:100]
         await tenants.create(ctx, name=name, plan=Plan(ctx.settings.default_plan))

@@ -119,10 +119,10 @@ async def _end_if_reused(ctx: Context, session: Session, token: RefreshToken) ->
         unit.emit(RefreshTokenReused(user_id=session.user_id, session_id=session.id))
 
 
-async def page_of_own(ctx: Context, query: PageQuery) -> Slice[Session]:
-    """Return the caller's sessions that have not expired, the last used one first."""
+async def page_of(ctx: Context, user_id: str, query: PageQuery) -> Slice[Session]:
+    """Return the user's sessions that have not expired, the last used one first."""
     per_page = min(query.per_page, MAX_PER_PAGE)
-    owner = {"user_id": ctx.principal.id, "now": ctx.now}
+    owner = {"user_id": user_id, "now": ctx.now}
     total = int(await ctx.db.scalar(_COUNT_OPEN, **owner))
     page = await ctx.db.rows(
         _PAGE_OF_OPEN, row_limit=per_page, row_offset=(query.page - 1) * per_page, **owner

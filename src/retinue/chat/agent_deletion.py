@@ -8,6 +8,7 @@ from retinue.agents.models import Agent
 from retinue.chat.attachments.lifetimes import expire_files_of_agent
 from retinue.chat.event_erasure import enqueue_agent_event_erasure
 from retinue.chat.models import ChatJob, Conversation, PausedTurn
+from retinue.chat.traced_turns import keep_traces
 from retinue.chat.turn import suspension
 from retinue.kit.context import Context
 from retinue.kit.context.references import Referrer
@@ -35,6 +36,7 @@ async def delete_conversations(ctx: Context, agent_id: str) -> None:
     await expire_files_of_agent(ctx, agent_id)
     for statement in _DELETE:
         await ctx.db.execute(statement, agent_id=agent_id)
+    await keep_traces(ctx, agent_id)
     agent = await ctx.db.get(Agent, agent_id)
     if agent is not None:
         enqueue_agent_event_erasure(ctx, agent)

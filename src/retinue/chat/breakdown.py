@@ -11,7 +11,12 @@ from retinue.chat.engine.parts import CallStatus
 from retinue.chat.figures import PERIOD_HOURS, buckets_of, value_at
 from retinue.chat.models import ChatLog, ChatTotals, Conversation, Message, TurnStatus
 from retinue.chat.queries import CONVERSATION_IN_USE, TURN_IN_USE
-from retinue.chat.schemas import AgentBreakdown, ModelUse, StatsPoint, ToolUse
+from retinue.chat.statistics_schemas import (
+    AgentBreakdown,
+    ModelUse,
+    StatsPoint,
+    ToolUse,
+)
 from retinue.kit.context import Context
 from retinue.kit.db.json_items import json_field, json_items
 from retinue.kit.db.statements import Statement

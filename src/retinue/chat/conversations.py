@@ -1,4 +1,4 @@
-"""Operations on existing conversations: rename, close, rate, export and delete."""
+"""Operations on existing conversations: rename, archive, close, rate, export and delete."""
 
 from typing import Any
 
@@ -9,6 +9,8 @@ from retinue.chat.attachments.lifetimes import expire_files_of_conversation
 from retinue.chat.completion_event import emit_chat_completed
 from retinue.chat.errors import ConversationNotFound, MessageNotFound
 from retinue.chat.event_erasure import enqueue_event_erasure
+from retinue.chat.message_list import show_path
+from retinue.chat.message_tree import load_messages, load_tree, tree_of
 from retinue.chat.models import (
     ChatLog,
     Conversation,
@@ -19,13 +21,21 @@ from retinue.chat.models import (
     Speaker,
 )
 from retinue.chat.queries import ALL_MESSAGES, find_visible_conversation
-from retinue.chat.schemas import ConversationDetail, ConversationOut, Feedback, MessageOut
+from retinue.chat.schemas import (
+    RATINGS,
+    ConversationDetail,
+    ConversationOut,
+    ConversationUpdate,
+    Feedback,
+    MessageOut,
+)
+from retinue.chat.shares import ReadableConversation
 from retinue.chat.turn import suspension
 from retinue.kit.context import Context
 from retinue.kit.db.statements import Statement
+from retinue.kit.errors import Invalid
 from retinue.kit.http.replies import Download
-
-_RATINGS = {"positive": 1, "negative": -1, "none": 0}
+from retinue.kit.schema.base import sent_fields
 
 _logs = ChatLog.__table__
 _ERASE_TEXTS = Statement(
@@ -39,14 +49,18 @@ _ERASE_TEXTS = Statement(
 )
 
 
-async def render_conversation(ctx: Context, conversation: Conversation) -> ConversationDetail:
-    id = conversation.summary_id
+async def render_conversation(ctx: Context, readable: ReadableConversation) -> ConversationDetail:
+    conversation = readable.conversation
+    id = conversation.summary_id if readable.share is None else None
     summary = None if id is None else await ctx.db.get(ConversationSummary, id)
     return ConversationDetail.of(conversation, compaction=None if summary is None else summary.report)
 
 
-async def rename(ctx: Context, conversation: Conversation, title: str) -> Conversation:
-    return await ctx.db.update(conversation, title=title)
+async def update(ctx: Context, conversation: Conversation, body: ConversationUpdate) -> Conversation:
+    changes = sent_fields(body)
+    if not changes:
+        raise Invalid({"title": "is required if `archived` is not sent"})
+    return await ctx.db.update(conversation, **changes)
 
 
 async def close(ctx: Context, conversation: Conversation) -> Conversation:
@@ -82,15 +96,25 @@ async def rate(ctx: Context, agent_id: str, message_id: str, body: Feedback) -> 
     conversation = await find_visible_conversation(ctx, message.conversation_id)
     if conversation is None or conversation.agent_id != agent_id:
         raise MessageNotFound
-    return await ctx.db.update(message, rating=_RATINGS[body.rating], comment=body.comment)
+    return await set_rating(ctx, message, body)
+
+
+async def set_rating(ctx: Context, message: Message, body: Feedback) -> Message:
+    reasons = list(dict.fromkeys(body.reasons)) if body.rating != "none" else []
+    return await ctx.db.update(
+        message, rating=RATINGS[body.rating], comment=body.comment, reasons=reasons or None
+    )
 
 
 async def export(ctx: Context, conversation: Conversation, format: str) -> Download:
-    messages = await ctx.db.rows(ALL_MESSAGES, conversation_id=conversation.id)
     if format == "md":
+        tree = await load_tree(ctx, conversation.id)
+        messages = await load_messages(ctx, tree.path(tree.newest))
         content, mime_type = _as_markdown(conversation, messages), "text/markdown; charset=utf-8"
     else:
-        content, mime_type = _as_json(conversation, messages), "application/json"
+        messages = await ctx.db.rows(ALL_MESSAGES, conversation_id=conversation.id)
+        shown = show_path(tree_of(messages), messages)
+        content, mime_type = _as_json(conversation, shown), "application/json"
 
     async def chunks() -> Any:
         yield content
@@ -100,11 +124,8 @@ async def export(ctx: Context, conversation: Conversation, format: str) -> Downl
     )
 
 
-def _as_json(conversation: Conversation, messages: list[Message]) -> bytes:
-    shown = {
-        "conversation": ConversationOut.of(conversation),
-        "messages": [MessageOut.from_record(message) for message in messages],
-    }
+def _as_json(conversation: Conversation, messages: list[MessageOut]) -> bytes:
+    shown = {"conversation": ConversationOut.of(conversation), "messages": messages}
     return msgspec.json.format(msgspec.json.encode(shown))
 
 

@@ -7,6 +7,12 @@ class ConversationNotFound(NotFound):
     code = "conversation_not_found"
 
 
+class ConversationNotShared(NotFound):
+    """The conversation is not shared with anybody."""
+
+    code = "conversation_not_shared"
+
+
 class MessageNotFound(NotFound):
     """There is no such message."""
 

@@ -1,5 +1,7 @@
 """Erasure of deleted texts from the event log; the events remain without their content."""
 
+from typing import Any
+
 import msgspec
 import sqlalchemy as sa
 
@@ -19,16 +21,22 @@ from retinue.kit.events.models import EventEntry
 _BATCH_SIZE = 200
 
 _events = EventEntry.__table__
-# The event log is indexed by type and time, so each search is bounded by both.
+_since: Any = sa.bindparam("since", type_=_events.c.created_at.type)
+# In the order of the log's index, in which the types stand beside the times.
 _within = (
     sa.select(_events)
     .where(
         _events.c.type == sa.literal(ChatMessage.__event__.name),
-        _events.c.created_at >= sa.bindparam("since", type_=_events.c.created_at.type),
+        _events.c.created_at >= _since,
         _events.c.created_at <= sa.bindparam("until", type_=_events.c.created_at.type),
-        _events.c.id > sa.bindparam("after", type_=_events.c.id.type),
+        sa.not_(
+            sa.and_(
+                _events.c.created_at == _since,
+                _events.c.id <= sa.bindparam("after", type_=_events.c.id.type),
+            )
+        ),
     )
-    .order_by(_events.c.id)
+    .order_by(_events.c.created_at, _events.c.id)
     .limit(_BATCH_SIZE)
 )
 _CHAT_MESSAGES = record_statement(EventEntry, _within, heavy=True)
@@ -50,20 +58,19 @@ def enqueue_agent_event_erasure(ctx: Context, agent: Agent) -> None:
 
 
 async def erase_conversation_events(ctx: Context, payload: DeletedConversation) -> None:
-    given = msgspec.structs.asdict(payload)
-    last = ""
-    while entries := await ctx.db.rows(_MESSAGES_OF_CONVERSATION, after=last, **given):
+    after, given = "", msgspec.structs.asdict(payload)
+    while entries := await ctx.db.rows(_MESSAGES_OF_CONVERSATION, after=after, **given):
         await _erase_content(ctx, entries)
-        last = entries[-1].id
+        after, given["since"] = entries[-1].id, entries[-1].created_at
 
 
 async def erase_agent_events(ctx: Context, payload: DeletedAgent) -> None:
-    last = ""
-    while entries := await ctx.db.rows(_CHAT_MESSAGES, after=last, since=payload.since, until=payload.until):
+    after, since = "", payload.since
+    while entries := await ctx.db.rows(_CHAT_MESSAGES, after=after, since=since, until=payload.until):
         await _erase_content(
             ctx, [entry for entry in entries if entry.data.get("agent_id") == payload.agent_id]
         )
-        last = entries[-1].id
+        after, since = entries[-1].id, entries[-1].created_at
 
 
 async def _erase_content(ctx: Context, entries: list[EventEntry]) -> None:

@@ -5,6 +5,13 @@ _IDS = {"conversation_id": "conv_…", "agent_id": "agt_…"}
 _USAGE = {"prompt_tokens": 120, "completion_tokens": 30, "total_tokens": 150}
 
 
+@event("conversations.exported", subject="", audited=True, listed=False)
+class ConversationsExported(Event, kw_only=True):
+    """Conversations were exported; `filters` is what they were chosen by."""
+
+    filters: JsonObject
+
+
 class ChatEvent(Event, kw_only=True):
     conversation_id: str
     agent_id: str
@@ -21,6 +28,25 @@ class ChatStarted(ChatEvent, kw_only=True):
     channel: str
     user_id: str | None = None
     session_id: str | None = None
+
+
+@event(
+    "agent.chat.shared",
+    subject="conversation_id",
+    audited=True,
+    example={**_IDS, "audience": "people", "user_ids": ["usr_…"], "until_message_id": "msg_…"},
+)
+class ChatShared(ChatEvent, kw_only=True):
+    """The owner of a conversation let others read it; without `user_ids`, everyone in the organization."""
+
+    audience: str
+    user_ids: list[str]
+    until_message_id: str
+
+
+@event("agent.chat.unshared", subject="conversation_id", audited=True, example=_IDS)
+class ChatUnshared(ChatEvent, kw_only=True):
+    """A conversation is no longer shared."""
 
 
 @event(

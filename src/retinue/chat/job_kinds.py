@@ -23,6 +23,11 @@ class AcceptedTurn(msgspec.Struct):
     job_id: str
 
 
+class UntitledConversation(msgspec.Struct):
+    conversation_id: str
+    requester_id: str
+
+
 class TurnToContinue(msgspec.Struct):
     paused_id: str
 
@@ -40,6 +45,7 @@ ANSWER_TURN = JobKind(
     queue="chat",
     retry=Retry((0, 2, 10, 30, 60)),
 )
+MAKE_TITLE = JobKind("chat.make_title", UntitledConversation, queue="chat", retry=Retry((0,)))
 RESUME_TURN = JobKind(
     "chat.resume_turn",
     TurnToContinue,

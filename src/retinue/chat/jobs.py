@@ -16,6 +16,7 @@ from retinue.chat.job_kinds import (
     ERASE_AGENT_EVENTS,
     ERASE_CONVERSATION_EVENTS,
     INDEX_FUNCTIONS,
+    MAKE_TITLE,
     RESUME_TURN,
 )
 from retinue.chat.models import ChatJob, ChatLog, ChatTotals, Conversation, ConversationStatus, TurnStatus
@@ -24,7 +25,10 @@ from retinue.chat.replies.after_approval import fail_lost_resumptions, resume_tu
 from retinue.chat.replies.background import answer_turn, fail_lost_turns
 from retinue.chat.replies.followers import purge_stream_followers
 from retinue.chat.statistics import ACTIVE_SECONDS
+from retinue.chat.titles import make_title
+from retinue.kit.clock import hour_of
 from retinue.kit.context import Context
+from retinue.kit.db.inline_text import InlineText
 from retinue.kit.db.statements import Statement
 from retinue.kit.ids import new_id
 from retinue.kit.jobs.declare import implement, periodic
@@ -39,10 +43,11 @@ _totals = ChatTotals.__table__
 _IDLE_CONVERSATIONS = Statement(
     sa.select(_conversations.c.tenant_id, _conversations.c.id)
     .where(
-        _conversations.c.status == ConversationStatus.active.value,
+        _conversations.c.status == InlineText(ConversationStatus.active.value),
+        _conversations.c.last_message_hour <= sa.bindparam("hour"),
         _conversations.c.last_message_at < sa.bindparam("before"),
     )
-    .order_by(_conversations.c.tenant_id)
+    .order_by(_conversations.c.last_message_hour)
     .limit(_BATCH_SIZE)
 )
 _CLOSE = Statement(
@@ -101,7 +106,7 @@ _PURGE_JOBS = Statement(sa.delete(_jobs).where(_jobs.c.completed_at < sa.bindpar
 async def close_idle_conversations(ctx: Context) -> None:
     before = ctx.clock.ahead(-ACTIVE_SECONDS)
     for tenant_id, id in await ctx.system("conversations of every tenant").rows(
-        _IDLE_CONVERSATIONS, before=before
+        _IDLE_CONVERSATIONS, before=before, hour=hour_of(before)
     ):
         async with ctx.unit() as unit:
             unit.bind_tenant(tenant_id)
@@ -172,6 +177,7 @@ JOBS = (
         every_s=300,
         transactional=False,
     ),
+    implement(MAKE_TITLE, make_title, timeout_s=120, transactional=False),
     implement(RESUME_TURN, resume_turn, timeout_s=MAX_TURN_SECONDS + 30, transactional=False),
     periodic(
         "chat.fail_lost_resumptions",

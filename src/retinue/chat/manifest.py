@@ -1,5 +1,9 @@
 from retinue.agents.figures import AgentFigures
 from retinue.chat.agent_deletion import delete_conversations, find_conversations
+from retinue.chat.attachment_models import (
+    ConversationFile,
+    FileDerivative,
+)
 from retinue.chat.attachments.derivation import Conversions
 from retinue.chat.attachments.lifetimes import (
     detach_derived,
@@ -9,7 +13,14 @@ from retinue.chat.attachments.lifetimes import (
 )
 from retinue.chat.engine.function_vectors import FunctionVector
 from retinue.chat.engine.tool_search import FunctionIndexes
-from retinue.chat.events import ChatCompleted, ChatMessage, ChatStarted
+from retinue.chat.events import (
+    ChatCompleted,
+    ChatMessage,
+    ChatShared,
+    ChatStarted,
+    ChatUnshared,
+    ConversationsExported,
+)
 from retinue.chat.figures import load_figures
 from retinue.chat.function_index import INDEXED_EVENTS
 from retinue.chat.job_kinds import INDEX_FUNCTIONS
@@ -19,9 +30,7 @@ from retinue.chat.models import (
     ChatLog,
     ChatTotals,
     Conversation,
-    ConversationFile,
     ConversationSummary,
-    FileDerivative,
     Message,
     PausedTurn,
     ReplayableReply,
@@ -35,6 +44,7 @@ from retinue.chat.queries import (
 from retinue.chat.replies.after_approval import record_decision
 from retinue.chat.replies.live import LiveTurns
 from retinue.chat.routes import ROUTES
+from retinue.chat.share_models import ConversationReader, ConversationShare
 from retinue.chat.tool_kind import TOOL_KIND
 from retinue.chat.turn.suspension import TURN_CONTINUATION
 from retinue.files.service import REFERENCE as FILE
@@ -52,6 +62,8 @@ manifest = Manifest(
         Conversation,
         Message,
         ConversationFile,
+        ConversationShare,
+        ConversationReader,
         ConversationSummary,
         FileDerivative,
         FunctionVector,
@@ -63,7 +75,7 @@ manifest = Manifest(
         PausedTurn,
     ),
     routes=ROUTES,
-    events=(ChatStarted, ChatMessage, ChatCompleted),
+    events=(ChatStarted, ChatMessage, ChatCompleted, ChatShared, ChatUnshared, ConversationsExported),
     jobs=JOBS,
     listeners=tuple(Listener(type, INDEX_FUNCTIONS) for type in INDEXED_EVENTS),
     references=(
@@ -91,7 +103,7 @@ manifest = Manifest(
             name=Conversation.__table__.c.title,
             parent=Conversation.__table__.c.agent_id,
             reads_all=can_read_all_conversations,
-            newest_by="last_message_at",
+            newest_by=("last_message_hour", "last_message_at"),
         ),
     ),
 )

@@ -2,28 +2,31 @@ from enum import StrEnum
 from typing import Annotated
 
 import msgspec
+import sqlalchemy as sa
 
 from retinue.adapters.llm import ReasoningEffort
 from retinue.agents.models import Agent
 from retinue.agents.pinned import PinnedConfiguration
-from retinue.chat.engine.attached import Attachment, AttachmentKind
+from retinue.chat.engine.attached import Attachment
 from retinue.chat.engine.history_entries import Compacted
 from retinue.chat.engine.parts import CallRound, Compaction, ModelSpending, ReplyDetails, TokenUsage
 from retinue.chat.engine.structured_output import OutputOverride
 from retinue.chat.engine.suspended import CallDecision, SuspendedTurn
 from retinue.chat.trail import TrailStep
-from retinue.files.models import File
-from retinue.kit.clock import Instant
+from retinue.kit.clock import Instant, hour_of
 from retinue.kit.context.continuations import ContinuationRef
 from retinue.kit.db.models import (
     Ref,
     ServerDefault,
     TenantRecord,
+    index_equal,
     index_nonzero,
+    index_present,
     index_where,
     table,
 )
 from retinue.kit.json_types import JsonObject
+from retinue.kit.tracing.plain_turn import PlainTurn
 
 
 class ChatChannel(StrEnum):
@@ -46,25 +49,33 @@ class ConversationStatus(StrEnum):
     closed = "closed"
 
 
+# Visitors of a public agent are no users.
+_OF_USER = index_present("user_id", "tenant_id", "user_id", "last_message_hour")
+# The idle ones among them are looked for every minute.
+_OPEN = index_equal("status", ConversationStatus.active.value, "last_message_hour")
+
+
 @table(
     "conversations",
     prefix="conv",
     time_ordered_ids=True,
     unique=[("tenant_id", "agent_id", "session_key")],
+    # By the hour, so that a message changes no index (ADR 45); within it, lists sort what they read.
     indexes=[
-        ("tenant_id", "agent_id", "last_message_at"),
-        ("tenant_id", "user_id", "last_message_at"),
-        # A search by title reads every one of a tenant's, and all that it needs of them is in this index.
-        ("tenant_id", "last_message_at", "title", "id"),
-        ("status", "last_message_at"),
+        ("tenant_id", "agent_id", "last_message_hour"),
+        # A search by title reads every one of a tenant's, and finds the titles in this index.
+        ("tenant_id", "last_message_hour", "title"),
     ],
+    extra=lambda conversations: (_OF_USER(conversations), _OPEN(conversations)),
 )
 class Conversation(TenantRecord, kw_only=True):
     """Messages between one person and one agent.
 
     On the public endpoint `session_id` is the caller's own name for the conversation, and `embed_key_id` and
     `visitor_id` identify its owner; `session_key` combines the three, so that a session has one conversation.
-    `message_count` is also the position of the last message.
+    `message_count` is also the position of the last message. `last_message_hour` is the hour of
+    `last_message_at`, as lists are indexed by it. `is_branched` once a message has another version (see
+    `chat.message_tree`).
     """
 
     agent_id: Annotated[str, Ref(Agent, cascade=True)]
@@ -77,9 +88,17 @@ class Conversation(TenantRecord, kw_only=True):
     session_key: str | None = None
     message_count: int = 0
     last_message_at: Instant
+    last_message_hour: Annotated[str, ServerDefault("''")] = ""
     status: ConversationStatus = ConversationStatus.active
+    is_archived: Annotated[bool, ServerDefault("false")] = False
+    is_shared: Annotated[bool, ServerDefault("false")] = False
+    is_branched: Annotated[bool, ServerDefault("false")] = False
     summary_id: str | None = None
     """The part left out of its prompts, once it has become too long."""
+
+    def __post_init__(self) -> None:
+        if not self.last_message_hour:
+            self.last_message_hour = hour_of(self.last_message_at)
 
 
 class Speaker(StrEnum):
@@ -94,6 +113,23 @@ class MessageStatus(StrEnum):
     incomplete = "incomplete"
 
 
+class FeedbackReason(StrEnum):
+    """A fault of a reply, in words that can be counted."""
+
+    wrong = "wrong"
+    unhelpful = "unhelpful"
+    wrong_source = "wrong_source"
+    incomplete = "incomplete"
+    outdated = "outdated"
+    too_long = "too_long"
+    language = "language"
+    tone = "tone"
+    unsafe = "unsafe"
+    other = "other"
+
+
+# Only questions name a reply.
+_REPLY = index_present("reply_id", "tenant_id", "reply_id")
 _STOPPED = index_where("is_stopped", "created_at")
 # Few messages are rated, and statistics ask for these only.
 _RATED = index_nonzero("rating", "tenant_id", "created_at")
@@ -104,8 +140,7 @@ _RATED = index_nonzero("rating", "tenant_id", "created_at")
     prefix="msg",
     time_ordered_ids=True,
     unique=[("tenant_id", "conversation_id", "position")],
-    indexes=[("tenant_id", "reply_id")],
-    extra=lambda messages: (_STOPPED(messages), _RATED(messages)),
+    extra=lambda messages: (_REPLY(messages), _STOPPED(messages), _RATED(messages)),
 )
 class Message(TenantRecord, kw_only=True):
     """A message of the user or a reply of the agent, with the details of how the reply was made.
@@ -113,13 +148,16 @@ class Message(TenantRecord, kw_only=True):
     A user message names the reply to come (`reply_id`), so that a turn restarted after a crash stores no
     second reply. `trail` is the order of the streamed events, for resumed streams. `rounds` says which calls
     the model asked for at which point of the text, so that later turns send it the same conversation again.
-    `is_stopped` asks the process that is answering to stop.
+    `is_stopped` asks the process that is answering to stop. Without `parent_position`, a message follows the
+    one before it; `repeats_position` is set for the copy of a question whose reply is written again.
     """
 
     conversation_id: Annotated[str, Ref(Conversation, cascade=True)]
     role: Speaker
     content: str
     position: int
+    parent_position: int | None = None
+    repeats_position: int | None = None
     status: MessageStatus = MessageStatus.completed
     reply_id: str | None = None
     is_stopped: bool = False
@@ -128,43 +166,8 @@ class Message(TenantRecord, kw_only=True):
     rounds: list[CallRound] | None = None
     rating: int = 0
     comment: str | None = None
+    reasons: list[FeedbackReason] | None = None
     attachments: list[Attachment] | None = None
-
-
-@table(
-    "conversation_files",
-    prefix="cvf",
-    unique=[("tenant_id", "message_id", "file_id")],
-    indexes=[("tenant_id", "conversation_id"), ("tenant_id", "file_id")],
-)
-class ConversationFile(TenantRecord, kw_only=True):
-    """A file that a message has attached, which lives as long as its conversation."""
-
-    conversation_id: Annotated[str, Ref(Conversation, cascade=True)]
-    message_id: str
-    file_id: str
-
-
-@table(
-    "file_derivatives",
-    prefix="fdv",
-    unique=[("tenant_id", "file_id")],
-    indexes=[("tenant_id", "derived_file_id"), ("tenant_id", "content_key")],
-)
-class FileDerivative(TenantRecord, kw_only=True):
-    """A file as models get it, made once: an image without metadata, or the text of a document.
-
-    Files with the same `content_key` are converted alike; empty for files of earlier versions.
-    """
-
-    file_id: Annotated[str, Ref(File, cascade=True)]
-    derived_file_id: str
-    kind: AttachmentKind
-    mime_type: str
-    size_bytes: int
-    pages: int | None = None
-    characters: int = 0
-    content_key: Annotated[str, ServerDefault("''")] = ""
 
 
 @table(
@@ -228,6 +231,14 @@ class TurnStatus(StrEnum):
     cancelled = "cancelled"
 
 
+def _log_indexes(logs: sa.Table) -> None:
+    # From this index alone, home counts and times the turns of a day, and traces are listed and counted.
+    by_time = ("tenant_id", "created_at", "status", "first_token_ms", "user_id", "trace_ns")
+    sa.Index("ix_chat_logs_tenant_id_created_at", *(logs.c[name] for name in by_time))
+    # Only entries that tell about a trace.
+    index_present("trace_ns", "tenant_id", "correlation_id")(logs)
+
+
 @table(
     "chat_logs",
     prefix="log",
@@ -235,15 +246,16 @@ class TurnStatus(StrEnum):
     indexes=[
         ("tenant_id", "agent_id", "created_at"),
         ("tenant_id", "conversation_id"),
-        # Home counts and times the turns of a day from this index alone.
-        ("tenant_id", "created_at", "status", "first_token_ms"),
     ],
+    extra=_log_indexes,
 )
 class ChatLog(TenantRecord, kw_only=True):
     """One turn for the operator: question, answer, cost and outcome.
 
     A log entry outlives its conversation: deleting the conversation only erases the texts. `cost_usd` is the
-    cost of the calls whose price is known; `usage_by_model` tells whether others were made.
+    cost of the calls whose price is known; `usage_by_model` tells whether others were made. `trace` is what
+    the spans of a plain turn say beyond this row, and `trace_ns` how long it took (ADR 46); for other turns,
+    and once traces have expired, they are null.
     """
 
     agent_id: Annotated[str, Ref(Agent, cascade=True)]
@@ -274,6 +286,8 @@ class ChatLog(TenantRecord, kw_only=True):
     status: TurnStatus
     error: JsonObject | None = None
     correlation_id: str
+    trace: PlainTurn | None = None
+    trace_ns: int | None = None
 
 
 @table("chat_totals", prefix="ctot", unique=[("tenant_id", "agent_id", "day")])
@@ -320,6 +334,7 @@ class ChatJob(TenantRecord, kw_only=True):
     warnings: Annotated[list[str], ServerDefault("'[]'")] = msgspec.field(default_factory=list)
     output: OutputOverride | None = None
     reasoning_effort: ReasoningEffort | None = None
+    asks_before: list[str] | None = None
     callback_url: str | None = None
     waiting: ContinuationRef | None = None
     """The continuation to resume when the job has ended."""
@@ -357,10 +372,13 @@ class PausedTurn(TenantRecord, kw_only=True):
     max_tokens: int | None = None
     temperature: float | None = None
     stop: list[str]
+    lineage: Annotated[str, ServerDefault("''")] = ""
+    """The lineage of the caller that asked, for what the rest of the turn starts and costs."""
     state: SuspendedTurn
     decisions: dict[str, CallDecision]
     is_decided: bool = False
     pinned: PinnedConfiguration | None = None
     """The configuration that the turn was asked with, if it was not the agent in use."""
+    asks_before: list[str] | None = None
     output: OutputOverride | None = None
     reasoning_effort: ReasoningEffort | None = None

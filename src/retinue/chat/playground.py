@@ -10,10 +10,18 @@ import msgspec
 
 from retinue.agents import pinned
 from retinue.agents.models import Agent
+from retinue.chat.attachment_models import (
+    ConversationFile,
+)
 from retinue.chat.engine.sources import cited_sources
 from retinue.chat.errors import ConversationNotFound
 from retinue.chat.events import ChatStarted
-from retinue.chat.models import ChatChannel, Conversation, ConversationFile, Message, Speaker
+from retinue.chat.models import (
+    ChatChannel,
+    Conversation,
+    Message,
+    Speaker,
+)
 from retinue.chat.queries import find_visible_conversation
 from retinue.chat.schemas import ChatAsk, ChatReply
 from retinue.chat.turn.history import load_newest_messages
@@ -113,7 +121,7 @@ async def _load_seeds(ctx: Context, agent: Agent, body: ChatAsk) -> Sequence[See
     source = await find_visible_conversation(ctx, body.from_conversation_id)
     if source is None or source.agent_id != agent.id:
         raise ConversationNotFound
-    messages = await load_newest_messages(ctx, source.id)
+    messages = await load_newest_messages(ctx, source)
     return [SeedText(message.role, message.content, message) for message in messages]
 
 

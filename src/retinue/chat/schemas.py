@@ -4,7 +4,6 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from retinue.adapters.llm import ReasoningEffort, Transcription
-from retinue.agents.schemas import StatsPeriod
 from retinue.agents.settings import ModelId
 from retinue.chat.attachment_schemas import Attachments, MessageAttachmentOut
 from retinue.chat.engine.parts import (
@@ -16,10 +15,12 @@ from retinue.chat.engine.parts import (
     Source,
     TokenUsage,
 )
+from retinue.chat.message_tree import MessageVersions
 from retinue.chat.models import (
     ChatChannel,
     ChatJob,
     ConversationStatus,
+    FeedbackReason,
     JobStatus,
     Message,
     MessageStatus,
@@ -31,6 +32,7 @@ from retinue.kit.schema.base import Schema
 
 MAX_MESSAGE_LENGTH = 32_000
 ConversationId = Annotated[str, Meta(max_length=64)]
+MessageId = Annotated[str, Meta(max_length=64)]
 MessageText = Annotated[str, Meta(min_length=1, max_length=MAX_MESSAGE_LENGTH)]
 
 
@@ -43,6 +45,9 @@ class TurnFields(Schema, kw_only=True):
     output_schema: JsonObject | UnsetType | None = UNSET
     reasoning_effort: ReasoningEffort | None = None
     attachments: Attachments | None = None
+    edit_of: MessageId | None = None
+    regenerate_of: MessageId | None = None
+    parent_id: MessageId | None = None
 
 
 class SeedMessage(Schema, kw_only=True):
@@ -193,6 +198,9 @@ class ResumeQuery(StreamQuery, kw_only=True):
     after: Annotated[int, Meta(ge=0)] | None = None
 
 
+RATINGS = {"positive": 1, "negative": -1, "none": 0}
+
+
 class ConversationOut(Schema, kw_only=True):
     id: str
     agent_id: str
@@ -204,6 +212,8 @@ class ConversationOut(Schema, kw_only=True):
     created_at: str
     last_message_at: str
     status: ConversationStatus
+    is_archived: bool = msgspec.field(name="archived")
+    is_shared: bool = msgspec.field(name="shared")
 
 
 class ConversationDetail(ConversationOut, kw_only=True):
@@ -212,23 +222,71 @@ class ConversationDetail(ConversationOut, kw_only=True):
 
 class ConversationListed(ConversationOut, kw_only=True):
     agent_name: str | UnsetType = UNSET
+    is_waiting: bool | UnsetType = msgspec.field(name="waiting", default=UNSET)
+
+
+_Version = Annotated[int, Meta(ge=1, le=2**31)]
+_Cost = Annotated[float, Meta(ge=0, le=1_000_000)]
+_Rated = Literal["positive", "negative"]
 
 
 class ConversationList(ListQuery, kw_only=True):
     agent_id: str | None = None
     user_id: str | None = None
     channel: ChatChannel | None = None
+    channels: Annotated[str, Meta(max_length=100)] | None = None
     status: ConversationStatus | None = None
-    include: Literal["agent_name"] | None = None
+    archived: bool | None = None
+    from_: str | None = msgspec.field(name="from", default=None)
+    to: str | None = None
+    rating: _Rated | None = None
+    failed: bool | None = None
+    needs_look: bool | None = None
+    version: _Version | None = None
+    min_cost_usd: _Cost | None = None
+    shared_with: Literal["me"] | None = None
+    include: Literal["agent_name", "waiting"] | None = None
+
+    @property
+    def rated(self) -> int | None:
+        return None if self.rating is None else RATINGS[self.rating]
+
+
+class ConversationsExportQuery(msgspec.Struct, kw_only=True):
+    """The filters of `ConversationList`: a query of several bases cannot be declared."""
+
+    agent_id: str | None = None
+    user_id: str | None = None
+    channel: ChatChannel | None = None
+    status: ConversationStatus | None = None
+    archived: bool | None = None
+    from_: str | None = msgspec.field(name="from", default=None)
+    to: str | None = None
+    rating: _Rated | None = None
+    failed: bool | None = None
+    needs_look: bool | None = None
+    version: _Version | None = None
+    min_cost_usd: _Cost | None = None
+    search: Annotated[str, Meta(max_length=100)] | None = None
+
+    @property
+    def rated(self) -> int | None:
+        return None if self.rating is None else RATINGS[self.rating]
 
 
 class ConversationUpdate(Schema, kw_only=True):
-    title: Annotated[str, Meta(min_length=1, max_length=200)]
+    title: Annotated[str, Meta(min_length=1, max_length=200)] | UnsetType = UNSET
+    is_archived: bool | UnsetType = msgspec.field(name="archived", default=UNSET)
 
 
 class Feedback(Schema, kw_only=True):
     rating: Literal["positive", "negative", "none"]
     comment: Annotated[str, Meta(max_length=2_000)] | None = None
+    reasons: Annotated[list[FeedbackReason], Meta(max_length=10)] = []
+
+
+class MessageList(PageQuery, kw_only=True):
+    leaf: MessageId | None = None
 
 
 class MessageOut(Schema, kw_only=True):
@@ -242,92 +300,32 @@ class MessageOut(Schema, kw_only=True):
     details: ReplyDetails | None
     feedback: Feedback | None
     attachments: list[MessageAttachmentOut]
+    parent_id: str | None
+    versions: MessageVersions
 
     @classmethod
-    def from_record(cls, message: Message) -> "MessageOut":
+    def from_record(cls, message: Message, parent_id: str | None, versions: MessageVersions) -> "MessageOut":
         rating: Literal["positive", "negative", "none"] = "positive" if message.rating > 0 else "negative"
-        feedback = Feedback(rating=rating, comment=message.comment) if message.rating else None
+        feedback = (
+            Feedback(rating=rating, comment=message.comment, reasons=message.reasons or [])
+            if message.rating
+            else None
+        )
         attachments = [MessageAttachmentOut.of(attachment) for attachment in message.attachments or ()]
-        return cls.of(message, feedback=feedback, attachments=attachments)
+        return cls.of(
+            message, feedback=feedback, attachments=attachments, parent_id=parent_id, versions=versions
+        )
 
 
 class FeedbackGiven(Schema, kw_only=True):
     message_id: str
     rating: str
     comment: str | None
+    reasons: list[FeedbackReason]
 
 
 class ConversationExportQuery(msgspec.Struct, kw_only=True):
     format: Literal["json", "md"] = "json"
-
-
-Period = Literal["24h", "7d", "30d", "90d", "all_time"]
-
-
-class AgentStatsQuery(msgspec.Struct, kw_only=True):
-    period: Period = "all_time"
-
-
-class AgentStats(Schema, kw_only=True):
-    agent_id: str
-    total_conversations: int
-    total_messages: int
-    total_tokens_used: int
-    avg_response_time_ms: int
-    period: Period
-    successful_messages: int
-    failed_messages: int
-    tool_calls: int
-    positive_feedback: int
-    negative_feedback: int
-    estimated_cost_usd: float
-    p50_response_time_ms: int | None
-    p95_response_time_ms: int | None
-    p50_first_token_ms: int | None
-    p95_first_token_ms: int | None
-    cached_tokens: int
-
-
-class AgentBreakdownQuery(msgspec.Struct, kw_only=True):
-    period: StatsPeriod = "7d"
-
-
-class StatsPoint(Schema, kw_only=True):
-    """One hour or day (UTC) of an agent."""
-
-    start: str
-    chats: int = 0
-    failed_chats: int = 0
-    tokens: int = 0
-    estimated_cost_usd: float = 0.0
-    p50_response_time_ms: int | None = None
-    p95_response_time_ms: int | None = None
-    likes: int = 0
-    dislikes: int = 0
-
-
-class ModelUse(Schema, kw_only=True):
-    model: str
-    calls: int
-    unpriced_calls: int
-    tokens: int
-    cached_tokens: int
-    estimated_cost_usd: float | None
-
-
-class ToolUse(Schema, kw_only=True):
-    tool: str
-    tool_id: str | None
-    calls: int
-    failed_calls: int
-    avg_execution_time_ms: int
-
-
-class AgentBreakdown(AgentStats, kw_only=True):
-    unpriced_calls: int
-    series: list[StatsPoint]
-    models: list[ModelUse]
-    tools: list[ToolUse]
 
 
 class TrainingOut(Schema, kw_only=True):

@@ -8,7 +8,14 @@ from retinue.agents.models import Agent, AgentStatus
 from retinue.chat.figures import load_percentiles
 from retinue.chat.models import ChatLog, ChatTotals, Conversation, Message, TurnStatus
 from retinue.chat.queries import CONVERSATION_IN_USE, TURN_IN_USE, count_active
-from retinue.chat.schemas import AgentStats, Period, StatusOut, TrainingOut
+from retinue.chat.schemas import (
+    StatusOut,
+    TrainingOut,
+)
+from retinue.chat.statistics_schemas import (
+    AgentStats,
+    Period,
+)
 from retinue.kit.context import Context
 from retinue.kit.db.statements import Statement
 from retinue.knowledge.service import load_training

@@ -98,6 +98,16 @@ async def verify_audit_chains(ctx: Context) -> dict[str, ChainVerdict]:
     return {tenant.id: await verify_chain(system, tenant.id) for tenant in await system.all(Tenant)}
 
 
+async def count_intact_audit_rows(instance: Instance, refusal: Callable[[str], Exception]) -> int:
+    """Return how many rows all chains have; a chain that is not intact is the refusal's reason."""
+    async with command_context(instance) as ctx:
+        verdicts = await verify_audit_chains(ctx)
+    for tenant_id, verdict in verdicts.items():
+        if not verdict.is_good:
+            raise refusal(f"the audit log of {tenant_id} is not intact: {verdict}")
+    return sum(verdict.checked for verdict in verdicts.values())
+
+
 def run_audit_verification(settings: Settings) -> None:
     async def action(instance: Instance) -> bool:
         is_good = True

@@ -8,7 +8,7 @@ import typer
 
 from retinue.cli.backups.commands import read_passphrase, run_backup
 from retinue.cli.instance_folder import require_instance
-from retinue.cli.maintenance import command_context, run_migrations, verify_audit_chains
+from retinue.cli.maintenance import count_intact_audit_rows, run_migrations
 from retinue.kit.errors import CannotStart
 from retinue.kit.logging import configure_logging
 from retinue.kit.settings import BadSetting, Settings
@@ -58,11 +58,6 @@ async def _verify(settings: Settings) -> int:
     try:
         if instance.vault.sealed_because:
             raise CannotStart(f"migrated, but the vault is sealed: {instance.vault.sealed_because}")
-        async with command_context(instance) as ctx:
-            verdicts = await verify_audit_chains(ctx)
+        return await count_intact_audit_rows(instance, lambda reason: CannotStart(f"migrated, but {reason}"))
     finally:
         await close_instance(instance)
-    for tenant_id, verdict in verdicts.items():
-        if not verdict.is_good:
-            raise CannotStart(f"migrated, but the audit log of {tenant_id} is not intact: {verdict}")
-    return sum(verdict.checked for verdict in verdicts.values())

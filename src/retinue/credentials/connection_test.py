@@ -11,7 +11,7 @@ from retinue.adapters import databases, logins
 from retinue.credentials import destinations, metadata, token_refresh
 from retinue.credentials.errors import CredentialUnusable, DestinationChanged, TokenNotRenewed
 from retinue.credentials.events import CredentialTested
-from retinue.credentials.kinds import values_to_redact
+from retinue.credentials.kinds import validate_secrets, values_to_redact, with_defaults
 from retinue.credentials.models import Credential, CredentialType
 from retinue.credentials.queries import lock_credential
 from retinue.credentials.schemas import CredentialTestResult, FailedTest
@@ -52,6 +52,8 @@ class _TestRun(msgspec.Struct, frozen=True):
     credential: Credential
     secrets: JsonObject
     known: metadata.KnownMetadata
+    is_trial: bool = False
+    """Whether the secrets are not those that are stored."""
 
     @property
     def egress(self) -> Egress:
@@ -68,10 +70,19 @@ _Attempt = Callable[[_TestRun], Awaitable[str]]
 """Tests the credential and returns a message, or raises the failure."""
 
 
-async def run_test(ctx: Context, credential: Credential) -> CredentialTestResult:
-    """Test the credential, record the result and return it."""
-    secrets = decrypt_with_defaults(ctx, credential)
-    test_run = _TestRun(ctx, credential, secrets, metadata.known(credential.metadata))
+async def run_test(
+    ctx: Context, credential: Credential, tried_secrets: JsonObject | None = None
+) -> CredentialTestResult:
+    """Test the credential, record the result and return it.
+
+    Instead of the stored secrets, `tried_secrets` are sent where those may be sent; neither they nor the
+    result are stored.
+    """
+    is_trial = tried_secrets is not None
+    secrets = await _read_trial(ctx, credential, tried_secrets) if tried_secrets is not None else None
+    if secrets is None:
+        secrets = decrypt_with_defaults(ctx, credential)
+    test_run = _TestRun(ctx, credential, secrets, metadata.known(credential.metadata), is_trial)
     redactor = Redactor(values_to_redact(credential.type, secrets))
     checked, attempt = _attempt_for(test_run)
     started = ctx.clock.monotonic()
@@ -86,7 +97,7 @@ async def run_test(ctx: Context, credential: Credential) -> CredentialTestResult
         message=message,
         checked=checked,
         latency_ms=latency_ms,
-        tested_at=await _record(ctx, credential, failure),
+        tested_at=await _record(ctx, credential, failure, is_trial=is_trial),
         error=failure,
     )
 
@@ -94,7 +105,7 @@ async def run_test(ctx: Context, credential: Credential) -> CredentialTestResult
 async def _run_attempt(test_run: _TestRun, attempt: _Attempt) -> tuple[str, str]:
     """Return the error code, empty on success, and a message."""
     try:
-        if test_run.credential.is_expired(test_run.ctx.now):
+        if not test_run.is_trial and test_run.credential.is_expired(test_run.ctx.now):
             raise CredentialUnusable("This credential has expired.")
         async with asyncio.timeout(_MAX_TEST_SECONDS):
             return "", await attempt(test_run)
@@ -106,12 +117,24 @@ async def _run_attempt(test_run: _TestRun, attempt: _Attempt) -> tuple[str, str]
         return error.code, error.message
 
 
-async def _record(ctx: Context, credential: Credential, failure: FailedTest | None) -> Instant:
-    """Record the result, unless other secrets were entered during the test."""
+async def _read_trial(ctx: Context, credential: Credential, secrets: JsonObject) -> JsonObject:
+    """Return the secrets to try; raise `DestinationChanged` if they lead elsewhere than the stored ones."""
+    validate_secrets(credential.type, secrets)
+    before = decrypt_with_defaults(ctx, credential)
+    after = with_defaults(credential.type, secrets)
+    if destinations.changes_destination(credential.type, before, after):
+        raise DestinationChanged
+    return after
+
+
+async def _record(
+    ctx: Context, credential: Credential, failure: FailedTest | None, *, is_trial: bool
+) -> Instant:
+    """Record the result, unless other secrets were tried, or entered during the test."""
     async with ctx.unit() as unit:
         locked = await lock_credential(unit, credential.id)
         tested_at = unit.now
-        if locked.version == credential.version:
+        if not is_trial and locked.version == credential.version:
             await unit.db.update(locked, is_valid=failure is None, last_tested_at=tested_at)
         event = CredentialTested.about(locked)
         unit.emit(event, success=failure is None, reason=failure.code if failure else None)
@@ -121,7 +144,9 @@ async def _record(ctx: Context, credential: Credential, failure: FailedTest | No
 def _attempt_for(test_run: _TestRun) -> tuple[Checked, _Attempt]:
     if test_run.credential.type in _SERVER_ATTEMPTS:
         return "connection", _SERVER_ATTEMPTS[test_run.credential.type]
-    if test_run.credential.type is CredentialType.oauth2 and token_refresh.grant_of(test_run.secrets):
+    is_oauth = test_run.credential.type is CredentialType.oauth2
+    # A token request would store the token that it gets.
+    if is_oauth and not test_run.is_trial and token_refresh.grant_of(test_run.secrets):
         return "token", _renew_token
     if test_run.known.test_url and _login_headers(test_run):
         return "connection", _get_test_url

@@ -22,6 +22,7 @@ from retinue.credentials.schemas import (
     CredentialList,
     CredentialOut,
     CredentialSummary,
+    CredentialTest,
     CredentialTestResult,
     CredentialTypeOut,
     CredentialUpdate,
@@ -141,16 +142,21 @@ async def update_credential_secrets(
     "/{credential_id}/test",
     requires="credentials:write",
     calls_out=True,
-    errors=(VaultSealed,),
+    errors=(DestinationChanged, VaultSealed),
 )
-async def test_credential(ctx: Context, credential: CredentialById) -> CredentialTestResult:
+async def test_credential(
+    ctx: Context, credential: CredentialById, body: CredentialTest
+) -> CredentialTestResult:
     """Try the credential at its service and store the result as `is_valid`.
+
+    With `secrets`, these are tried in place of the stored ones, and nothing is stored. They may lead nowhere
+    else: otherwise the answer is 409 `destination_changed`.
 
     Databases, SSH and mail servers get a login, OAuth 2 a token request, and the other types except `custom`
     a GET of `metadata.test_url`. Without anything to try, only the form counts. A failed test is answered
     with 200 too.
     """
-    return await connection_test.run_test(ctx, credential)
+    return await connection_test.run_test(ctx, credential, body.secrets)
 
 
 @routes.get("/{credential_id}/usage", requires="credentials:read")

@@ -43,12 +43,19 @@ class SecretsUpdate(Schema, kw_only=True):
     merge: bool = True
 
 
+class CredentialTest(Schema, kw_only=True):
+    secrets: JsonObject | None = None
+
+
 class CredentialList(ListQuery, kw_only=True):
     type: CredentialType | None = None
 
 
 class CredentialSummary(Schema, kw_only=True):
-    """`is_valid` is false for an expired credential, regardless of its last test."""
+    """`is_valid` is false for an expired credential, regardless of its last test.
+
+    Secrets may be sent only to `destinations`.
+    """
 
     id: str
     name: str
@@ -57,6 +64,8 @@ class CredentialSummary(Schema, kw_only=True):
     is_valid: bool
     last_tested_at: Instant | None
     last_used_at: Instant | None
+    expires_at: Instant | None
+    destinations: list[str]
     created_at: Instant
     updated_at: Instant
 
@@ -66,14 +75,12 @@ class CredentialSummary(Schema, kw_only=True):
 
 
 class CredentialOut(CredentialSummary, kw_only=True):
-    """`masked` has at most the last four characters; secrets may be sent only to `destinations`."""
+    """`masked` has at most the last four characters of each secret."""
 
     metadata: JsonObject
     secret_keys: list[str]
     masked: dict[str, str]
-    destinations: list[str]
     version: int
-    expires_at: Instant | None
     rotated_at: Instant | None
     created_by: str
 

@@ -19,6 +19,7 @@ from retinue.chat.replies import blocking, streaming
 from retinue.chat.replies.live import TEXT_ONLY
 from retinue.chat.schemas import MAX_MESSAGE_LENGTH
 from retinue.chat.turn.request import TurnRequest
+from retinue.embed import visitors
 from retinue.embed.failures import hide_provider_errors, hide_provider_errors_in
 from retinue.embed.forced_function import ForcedFunction, find_forced
 from retinue.embed.openai_schemas import (
@@ -52,6 +53,8 @@ _FINISH: dict[str, OpenAiFinishReason] = {
 
 async def complete(ctx: Context, agent: Agent, body: CompletionAsk) -> Completion:
     forced = find_forced(body)
+    if _is_embed_key(ctx):
+        await visitors.require_quota(ctx, None)
     async with turn_allowance(ctx, agent) as allowance:
         request = _turn_request(ctx, agent, body, forced, allowance)
         with hide_provider_errors() if _is_embed_key(ctx) else nullcontext():
@@ -79,6 +82,8 @@ def _reply(message: Message, forced: ForcedFunction | None) -> CompletionReply:
 
 async def stream(ctx: Context, agent: Agent, body: CompletionAsk) -> EventStream:
     forced = find_forced(body)
+    if _is_embed_key(ctx):
+        await visitors.require_quota(ctx, None)
     async with turn_allowance(ctx, agent) as allowance:
         request = _turn_request(ctx, agent, body, forced, allowance)
         with hide_provider_errors() if _is_embed_key(ctx) else nullcontext():

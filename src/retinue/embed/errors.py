@@ -43,3 +43,15 @@ class TokenBudgetSpent(MonthlyTokensSpent):
     """The embed key has used up its tokens for this month."""
 
     scope_type = "embed_key"
+
+
+class HostedPageNotFound(NotFound):
+    """There is no chat page at this address, or it is switched off."""
+
+    code = "hosted_page_not_found"
+
+
+class SlugTaken(Conflict):
+    """This address belongs to another page. Choose another one."""
+
+    code = "slug_taken"

@@ -50,3 +50,32 @@ class EmbedKeyUpdated(EmbedKeyEvent, kw_only=True):
     """The name, the domains or the limits of an embed key were changed; `changed` names the fields."""
 
     changed: list[str]
+
+
+_PAGE_EXAMPLE = {"hosted_page_id": "hpg_…", "agent_id": "agt_…", "slug": "lamp-desk"}
+
+
+class HostedPageEvent(Event, kw_only=True):
+    """`slug` is the end of the page's address."""
+
+    hosted_page_id: str
+    agent_id: str
+    slug: str
+
+
+@event(
+    "system.hosted_page.updated",
+    subject="hosted_page_id",
+    audited=True,
+    example={**_PAGE_EXAMPLE, "audience": "public", "embed_key_id": "ek_…"},
+)
+class HostedPageUpdated(HostedPageEvent, kw_only=True):
+    """The hosted page of an agent was switched on, or got another address, audience or embed key."""
+
+    audience: str
+    embed_key_id: str | None
+
+
+@event("system.hosted_page.closed", subject="hosted_page_id", audited=True, example=_PAGE_EXAMPLE)
+class HostedPageClosed(HostedPageEvent, kw_only=True):
+    """The hosted page of an agent was switched off; its address stays reserved for the agent."""

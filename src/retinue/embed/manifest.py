@@ -1,5 +1,13 @@
 from retinue.chat.turn.suspension import EMBED_KEY_TOKENS_CONTINUATION
-from retinue.embed.events import EmbedKeyCreated, EmbedKeyRevoked, EmbedKeyRotated, EmbedKeyUpdated
+from retinue.embed.events import (
+    EmbedKeyCreated,
+    EmbedKeyRevoked,
+    EmbedKeyRotated,
+    EmbedKeyUpdated,
+    HostedPageClosed,
+    HostedPageUpdated,
+)
+from retinue.embed.hosted.page_models import HostedPage, HostedSlug
 from retinue.embed.models import EmbedKey, VisitorFile, WidgetDesign, WidgetInstallation
 from retinue.embed.principals import authenticate
 from retinue.embed.queries import delete_keys_of_agent, find_keys_of_agent
@@ -11,9 +19,16 @@ from retinue.kit.context.references import Reference
 
 manifest = Manifest(
     name="embed",
-    records=(EmbedKey, VisitorFile, WidgetDesign, WidgetInstallation),
+    records=(EmbedKey, VisitorFile, WidgetDesign, WidgetInstallation, HostedPage, HostedSlug),
     routes=ROUTES,
-    events=(EmbedKeyCreated, EmbedKeyRevoked, EmbedKeyRotated, EmbedKeyUpdated),
+    events=(
+        EmbedKeyCreated,
+        EmbedKeyRevoked,
+        EmbedKeyRotated,
+        EmbedKeyUpdated,
+        HostedPageUpdated,
+        HostedPageClosed,
+    ),
     authenticators=(Authenticator("embed_key", authenticate),),
     references=(
         Reference(to="agent", kind="embed_keys", find=find_keys_of_agent, detach=delete_keys_of_agent),

@@ -17,14 +17,15 @@ class EmbedKeyStatus(StrEnum):
     "embed_keys",
     prefix="ek",
     unique=[("key_hash",)],
-    indexes=[("tenant_id", "agent_id", "created_at"), ("previous_hash",)],
+    indexes=[("tenant_id", "agent_id", "created_at"), ("previous_hash",), ("page_hash",)],
 )
 class EmbedKey(TenantRecord, kw_only=True):
     """A key with which pages and programs chat with one agent.
 
     Only its hash is stored; a key has 256 random bits, so the hash cannot be reversed. `previous_hash` is the
     key before the last rotation, valid until `previous_until`. Pages sign the ids of their users with
-    `identity_secret`. `tokens_used` counts the tokens of `tokens_month`.
+    `identity_secret`. `tokens_used` counts the tokens of `tokens_month`. `page_hash` is that of what the
+    agent's hosted page sends in place of the key, as long as everybody may chat there.
     """
 
     agent_id: Annotated[str, Ref(Agent, cascade=True)]
@@ -46,6 +47,8 @@ class EmbedKey(TenantRecord, kw_only=True):
     revoked_at: Instant | None = None
     created_by: str
     allow_attachments: Annotated[bool, ServerDefault("false")] = False
+    rate_limit_per_visitor: int | None = None
+    page_hash: str | None = None
 
 
 @table(
@@ -87,6 +90,12 @@ class WidgetDesign(TenantRecord, kw_only=True):
     position: WidgetPosition = WidgetPosition.right
     suggestions: list[str]
     show_sources: Annotated[bool, ServerDefault("true")] = True
+    second_accent: str | None = None
+    lead: str | None = None
+    logo_url: str | None = None
+    contact_url: str | None = None
+    privacy_url: str | None = None
+    imprint_url: str | None = None
 
 
 @table(

@@ -38,6 +38,7 @@ class ActiveEmbedKey(msgspec.Struct, frozen=True):
     agent_id: str
     allowed_domains: list[str]
     requests_per_minute: int | None
+    requests_per_visitor: int | None
     tokens_left: int | None
     limits: PlanLimits
     is_listened_to: bool
@@ -51,6 +52,7 @@ _FIND = Statement(
         _keys.c.agent_id,
         _keys.c.allowed_domains,
         _keys.c.rate_limit_per_minute,
+        _keys.c.rate_limit_per_visitor,
         _keys.c.monthly_token_budget,
         _keys.c.tokens_used,
         _keys.c.tokens_month,
@@ -63,6 +65,7 @@ _FIND = Statement(
     .where(
         sa.or_(
             _keys.c.key_hash == sa.bindparam("hash"),
+            _keys.c.page_hash == sa.bindparam("hash"),
             sa.and_(
                 _keys.c.previous_hash == sa.bindparam("hash"), _keys.c.previous_until > sa.bindparam("now")
             ),
@@ -94,6 +97,7 @@ async def authenticate(instance: Instance, request: Request) -> Principal:
         limits=key.limits,
         agent_id=key.agent_id,
         requests_per_minute=key.requests_per_minute,
+        requests_per_visitor=key.requests_per_visitor,
         tokens_left=key.tokens_left,
         config_version=config_version_now(instance.clock, key.stamp),
         no_listeners_until=no_listeners_until(instance.clock, is_listened_to=key.is_listened_to),
@@ -115,14 +119,15 @@ async def find_active_key(instance: Instance, text: str) -> ActiveEmbedKey | Non
     row = await system.first(_FIND, hash=hash_token(text), now=now)
     if row is None:
         return None
-    id, tenant_id, agent_id, domains, per_minute, budget, used, month, plan, limits, *of_tenant = row
-    is_listened_to, stamp = of_tenant
+    id, tenant_id, agent_id, domains, per_minute, per_visitor, *more = row
+    budget, used, month, plan, limits, is_listened_to, stamp = more
     return ActiveEmbedKey(
         id=id,
         tenant_id=tenant_id,
         agent_id=agent_id,
         allowed_domains=_parse_domains(domains),
         requests_per_minute=per_minute,
+        requests_per_visitor=per_visitor,
         tokens_left=tokens_left(budget, used, month, now),
         limits=_plan_limits(plan, limits),
         is_listened_to=bool(is_listened_to),

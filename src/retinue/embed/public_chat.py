@@ -38,15 +38,15 @@ class PublicVisit(msgspec.Struct, frozen=True, kw_only=True):
 async def reply(ctx: Context, agent: Agent, body: PublicAsk, visit: PublicVisit) -> PublicReply:
     async with turn_allowance(ctx, agent) as allowance:
         with hide_provider_errors():
-            request = await _turn_request(ctx, agent, body, allowance, visit)
+            request = await to_turn_request(ctx, agent, body, allowance, visit)
             message = await blocking.reply(ctx, request, files=await _files(ctx, body))
-    return await _render_reply(ctx, request, message)
+    return await render_reply(ctx, request, message)
 
 
 async def stream(ctx: Context, agent: Agent, body: PublicAsk, visit: PublicVisit) -> EventStream:
     async with turn_allowance(ctx, agent) as allowance:
         with hide_provider_errors():
-            request = await _turn_request(ctx, agent, body, allowance, visit)
+            request = await to_turn_request(ctx, agent, body, allowance, visit)
             files = await _files(ctx, body)
             source = await streaming.stream(ctx, request, level=TEXT_ONLY, files=files)
     return EventStream(_for_visitor(ctx.detached(), request, hide_provider_errors_in(source.events)))
@@ -72,10 +72,11 @@ def _for_visitor(
     return relayed
 
 
-async def _turn_request(
+async def to_turn_request(
     ctx: Context, agent: Agent, body: PublicAsk, allowance: TurnAllowance, visit: PublicVisit
 ) -> TurnRequest:
     visitor_id = await visitors.verify_visitor_id(ctx, body.user)
+    await visitors.require_quota(ctx, visitor_id)
     return TurnRequest(
         # In a browser the key is public, so a guessable session id would expose another conversation.
         forces_new_conversation=visit.is_browser and len(body.session_id) < MIN_SESSION_ID_LENGTH,
@@ -113,7 +114,7 @@ def _session_warnings(request: TurnRequest) -> list[str]:
     return [SESSION_ID_TOO_SHORT] if request.forces_new_conversation else []
 
 
-async def _render_reply(ctx: Context, request: TurnRequest, message: Message) -> PublicReply:
+async def render_reply(ctx: Context, request: TurnRequest, message: Message) -> PublicReply:
     details = message.details
     assert details is not None
     assert request.session_id is not None

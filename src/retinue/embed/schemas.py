@@ -18,6 +18,11 @@ Domains = Annotated[list[Domain], Meta(max_length=100)]
 PerMinute = Annotated[int, Meta(ge=1, le=1_000_000)]
 Tokens = Annotated[int, Meta(ge=1, le=1_000_000_000_000)]
 Colour = Annotated[str, Meta(pattern="^#[0-9a-fA-F]{6}$")]
+_LINK = r"https://[^\s<>\"'`\\/?#][^\s<>\"'`\\]*"
+HttpsLink = Annotated[str, Meta(max_length=500, pattern=f"^{_LINK}$")]
+ContactLink = Annotated[
+    str, Meta(max_length=500, pattern=rf"^({_LINK}|mailto:[^\s<>\"'`\\?#]+@[^\s<>\"'`\\?#]+)$")
+]
 WidgetText = Annotated[str, Meta(max_length=200)]
 Suggestion = Annotated[str, Meta(min_length=1, max_length=80)]
 SessionId = Annotated[str, Meta(min_length=1, max_length=128)]
@@ -31,6 +36,7 @@ class EmbedKeyCreate(Schema, kw_only=True):
     allowed_domains: Domains | None = None
     expires_at: str | None = None
     rate_limit_per_minute: PerMinute | None = None
+    rate_limit_per_visitor: PerMinute | None = None
     monthly_token_budget: Tokens | None = None
     allow_attachments: bool = True
 
@@ -40,7 +46,9 @@ class EmbedKeyUpdate(Schema, kw_only=True):
 
     name: Name | UnsetType = UNSET
     allowed_domains: Domains | UnsetType = UNSET
+    expires_at: str | UnsetType | None = UNSET
     rate_limit_per_minute: PerMinute | UnsetType | None = UNSET
+    rate_limit_per_visitor: PerMinute | UnsetType | None = UNSET
     monthly_token_budget: Tokens | UnsetType | None = UNSET
     allow_attachments: bool | UnsetType = UNSET
 
@@ -57,6 +65,7 @@ class EmbedKeyOut(Schema, kw_only=True):
     status: EmbedKeyStatus
     expires_at: str | None
     rate_limit_per_minute: int | None
+    rate_limit_per_visitor: int | None
     monthly_token_budget: int | None
     tokens_used: int
     last_used_at: str | None
@@ -225,6 +234,12 @@ class WidgetSettings(Schema, kw_only=True):
     position: WidgetPosition = WidgetPosition.right
     suggestions: Annotated[list[Suggestion], Meta(max_length=4)] = []
     show_sources: bool = True
+    second_accent: Colour | None = None
+    lead: WidgetText | None = None
+    logo_url: HttpsLink | None = None
+    contact_url: ContactLink | None = None
+    privacy_url: HttpsLink | None = None
+    imprint_url: HttpsLink | None = None
 
 
 class PublicWidget(Schema, kw_only=True):

@@ -26,6 +26,7 @@ from retinue.kit.crypto import Sealed
 from retinue.kit.errors import Invalid
 from retinue.kit.http.embed_keys import EMBED_KEY_PREFIX
 from retinue.kit.ids import hash_token, new_token
+from retinue.kit.json_types import JsonObject
 from retinue.kit.lists import Page
 from retinue.kit.schema.base import sent_fields
 from retinue.kit.schema.validation import read_expiry
@@ -51,6 +52,7 @@ async def create(ctx: Context, body: EmbedKeyCreate) -> NewEmbedKeyOut:
             allowed_domains=allowed_domains,
             expires_at=expires_at,
             rate_limit_per_minute=body.rate_limit_per_minute,
+            rate_limit_per_visitor=body.rate_limit_per_visitor,
             monthly_token_budget=body.monthly_token_budget,
             allow_attachments=body.allow_attachments,
             created_by=ctx.principal.id,
@@ -83,7 +85,22 @@ async def update(ctx: Context, key: EmbedKey, body: EmbedKeyUpdate) -> EmbedKeyO
     changes = sent_fields(body)
     if "allowed_domains" in changes:
         changes["allowed_domains"] = parse_domains(changes["allowed_domains"])
+    if "expires_at" in changes:
+        changes["expires_at"] = read_expiry(changes["expires_at"], ctx.now)
+    if locked.page_hash is not None and changes.get("monthly_token_budget", 1) is None:
+        raise Invalid({"monthly_token_budget": "is required while the agent's public page uses this key"})
     changes = {name: value for name, value in changes.items() if value != getattr(locked, name)}
+    await change(ctx, locked, changes)
+    names = await names_of_agents(ctx, {locked.agent_id})
+    return EmbedKeyOut.of(
+        locked,
+        agent_name=names.get(locked.agent_id, ""),
+        tokens_used=tokens_used_in(locked, ctx.now),
+    )
+
+
+async def change(ctx: Context, locked: EmbedKey, changes: JsonObject) -> EmbedKey:
+    """Change fields of a locked key, which is reported; without changes nothing happens."""
     if changes:
         await ctx.db.update(locked, **changes)
         ctx.emit(
@@ -91,12 +108,7 @@ async def update(ctx: Context, key: EmbedKey, body: EmbedKeyUpdate) -> EmbedKeyO
                 embed_key_id=locked.id, agent_id=locked.agent_id, name=locked.name, changed=sorted(changes)
             )
         )
-    names = await names_of_agents(ctx, {locked.agent_id})
-    return EmbedKeyOut.of(
-        locked,
-        agent_name=names.get(locked.agent_id, ""),
-        tokens_used=tokens_used_in(locked, ctx.now),
-    )
+    return locked
 
 
 async def rotate(ctx: Context, key: EmbedKey, grace_seconds: int) -> RotatedEmbedKeyOut:

@@ -33,6 +33,12 @@ async def save(ctx: Context, agent: Agent, body: WidgetSettings) -> WidgetSettin
         position=body.position,
         suggestions=body.suggestions,
         show_sources=body.show_sources,
+        second_accent=body.second_accent,
+        lead=_text(body.lead),
+        logo_url=body.logo_url,
+        contact_url=body.contact_url,
+        privacy_url=body.privacy_url,
+        imprint_url=body.imprint_url,
     )
     return WidgetSettings.of(changed)
 

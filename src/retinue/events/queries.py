@@ -6,12 +6,15 @@ from typing import Any
 import msgspec
 import sqlalchemy as sa
 
-from retinue.events.models import Subscription
-from retinue.events.schemas import EventLogQuery, SubscriptionList
+from retinue.events.log_search import page_of_search
+from retinue.events.models import ActionType, Subscription
+from retinue.events.schemas import EventLogQuery, EventStreamQuery, SubscriptionList
 from retinue.kit.context import Context
+from retinue.kit.context.references import Referrer
 from retinue.kit.db.in_list import in_list, list_parameter
 from retinue.kit.db.session import SystemDb
 from retinue.kit.db.statements import Statement, record_statement
+from retinue.kit.db.text_match import escape_like
 from retinue.kit.events.declare import category_of
 from retinue.kit.events.filters import matches_filters, matches_type
 from retinue.kit.events.models import EventEntry
@@ -45,14 +48,22 @@ _TRACE = record_statement(
 )
 
 
+def wanted_of(query: EventLogQuery | EventStreamQuery) -> dict[str, str]:
+    """Return the filters that are given, by the names of their parameters."""
+    return {name: getattr(query, name) for name in _FILTERS if getattr(query, name) is not None}
+
+
 async def page_of_events(ctx: Context, query: EventLogQuery) -> Slice[EventEntry]:
     """Return one page of the log, newest first."""
-    wanted = {name: getattr(query, name) for name in _FILTERS if getattr(query, name) is not None}
+    wanted = wanted_of(query)
     bounds = {"since": _parse_instant("from", query.from_), "until": _parse_instant("to", query.to)}
     # A type implies its category, so that no index needs both.
     names_both = wanted.keys() >= {"event_type", "category"}
     if names_both and wanted.pop("category") != category_of(wanted["event_type"]):
         return Slice([], 0, query.page, min(query.per_page, MAX_PER_PAGE))
+    if query.search:
+        given = {name: bound for name, bound in bounds.items() if bound is not None}
+        return await page_of_search(ctx, query, wanted | given)
     return await _LOG.listed(ctx, query, wanted, **bounds)
 
 
@@ -119,3 +130,26 @@ async def load_candidates(db: SystemDb, events: Iterable[DispatchedEvent]) -> li
         tenants=list_parameter({event.tenant_id for event in batch}),
         types=list_parameter({event.type for event in batch}),
     )
+
+
+# References to notification channels, which subscriptions may name.
+_OF_CHANNEL: Statement[Referrer] = Statement(
+    sa.select(_subscriptions.c.id, _subscriptions.c.event_type)
+    .where(
+        _subscriptions.c.action_type == sa.literal(ActionType.notification.value),
+        sa.cast(_subscriptions.c.action_config, sa.Text()).like(
+            sa.bindparam("used", type_=sa.Text()), escape="\\"
+        ),
+    )
+    .order_by(_subscriptions.c.created_at, _subscriptions.c.id),
+    lambda row: Referrer(row[0], row[1]),
+)
+
+
+async def find_subscriptions_of_channel(ctx: Context, channel_id: str) -> list[Referrer]:
+    """Return the subscriptions that notify through a channel, by their event type."""
+    return await ctx.db.rows(_OF_CHANNEL, used=f'%"{escape_like(channel_id)}"%')
+
+
+async def keep_channel_reference(ctx: Context, channel_id: str) -> None:
+    """Do nothing: a subscription whose channel was deleted shows that as its last error."""

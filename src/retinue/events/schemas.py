@@ -1,5 +1,6 @@
 from typing import Annotated, Literal
 
+import msgspec
 from msgspec import UNSET, Meta, UnsetType, field
 
 from retinue.events.models import ActionType
@@ -39,14 +40,30 @@ class Categories(Schema, kw_only=True):
     categories: list[str]
 
 
+EventType = Annotated[str, Meta(max_length=200)]
+Category = Literal["agent", "workflow", "form", "approval", "data_table", "system"]
+CorrelationId = Annotated[str, Meta(max_length=64)]
+SearchText = Annotated[str, Meta(max_length=100)]
+
+
 class EventLogQuery(PageQuery, kw_only=True):
     """`from` and `to` are instants in ISO 8601."""
 
-    event_type: Annotated[str, Meta(max_length=200)] | None = None
-    category: Literal["agent", "workflow", "form", "approval", "data_table", "system"] | None = None
-    correlation_id: Annotated[str, Meta(max_length=64)] | None = None
+    event_type: EventType | None = None
+    category: Category | None = None
+    correlation_id: CorrelationId | None = None
+    search: SearchText | None = None
     from_: str | None = field(default=None, name="from")
     to: str | None = None
+
+
+class EventStreamQuery(msgspec.Struct, kw_only=True):
+    """Which events of the log are streamed."""
+
+    event_type: EventType | None = None
+    category: Category | None = None
+    correlation_id: CorrelationId | None = None
+    search: SearchText | None = None
 
 
 class EventSource(Schema, kw_only=True):

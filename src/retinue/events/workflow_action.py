@@ -33,15 +33,7 @@ async def _check(_ctx: Context, config: JsonObject) -> None:
 async def _perform(ctx: Context, subscribed: ActingSubscription, event: DispatchedEvent) -> None:
     config = parse_config(subscribed.config, WorkflowActionConfig, "action_config")
     starter = await _require_starter(ctx, config.workflow_id)
-    event_data = {
-        "id": event.id,
-        "type": event.type,
-        "category": event.category,
-        "correlation_id": event.correlation_id,
-        "created_at": event.created_at,
-        "test": event.is_test,
-        "data": event.data,
-    }
+    event_data = event.as_input()
     scope = {**event_data, "event": event_data}
     await starter.start(
         ctx,

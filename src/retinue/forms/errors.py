@@ -16,6 +16,12 @@ class FormVersionNotFound(RetinueError):
     status, code = 404, "version_not_found"
 
 
+class FormDraftNotFound(RetinueError):
+    """The form has no draft to publish. Save one first, or publish the form as it is."""
+
+    status, code = 404, "draft_not_found"
+
+
 class SubmissionNotFound(RetinueError):
     """There is no such submission."""
 

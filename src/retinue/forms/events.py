@@ -8,6 +8,7 @@ _EXAMPLE = {
     "status": "published",
     "version": 2,
 }
+_DRAFT = {"form_id": "frm_…", "name": "Contact"}
 _SUBMISSION = {
     "form_id": "frm_…",
     "form_name": "Contact",
@@ -46,6 +47,21 @@ class FormDeleted(FormEvent, kw_only=True):
 @event("form.published", subject="form_id", audited=True, example=_EXAMPLE)
 class FormPublished(FormEvent, kw_only=True):
     """A form was published."""
+
+
+class FormDraftEvent(Event, kw_only=True):
+    form_id: str
+    name: str
+
+
+@event("system.form_draft.saved", subject="form_id", audited=True, example=_DRAFT)
+class FormDraftSaved(FormDraftEvent, kw_only=True):
+    """The draft of a form was saved; the form itself stays as it is."""
+
+
+@event("system.form_draft.discarded", subject="form_id", audited=True, example=_DRAFT)
+class FormDraftDiscarded(FormDraftEvent, kw_only=True):
+    """The draft of a form was discarded without being published."""
 
 
 class FormSubmissionEvent(Event, kw_only=True):

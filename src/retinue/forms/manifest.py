@@ -2,6 +2,8 @@ from retinue.files.service import REFERENCE as FILE
 from retinue.forms.events import (
     FormCreated,
     FormDeleted,
+    FormDraftDiscarded,
+    FormDraftSaved,
     FormPublished,
     FormSubmissionCreated,
     FormSubmissionUpdated,
@@ -13,6 +15,7 @@ from retinue.forms.models import (
     Form,
     FormConversation,
     FormDay,
+    FormDraft,
     FormMessage,
     FormUpload,
     FormVersion,
@@ -21,9 +24,11 @@ from retinue.forms.models import (
     Submission,
 )
 from retinue.forms.queries import (
+    detach_channel,
     detach_file,
     detach_table,
     detach_workflow,
+    find_forms_of_channel,
     find_forms_of_table,
     find_forms_of_workflow,
     find_submission_of_file,
@@ -34,6 +39,7 @@ from retinue.kit.context.manifest import Manifest
 from retinue.kit.context.references import Reference
 from retinue.kit.context.search_sources import SearchSource
 from retinue.kit.events.declare import Listener
+from retinue.notifications.channels import REFERENCE as CHANNEL
 from retinue.tables.service import REFERENCE as TABLE
 from retinue.workflows.service import REFERENCE as WORKFLOW
 
@@ -41,6 +47,7 @@ manifest = Manifest(
     name="forms",
     records=(
         Form,
+        FormDraft,
         FormVersion,
         Submission,
         FormUpload,
@@ -56,6 +63,8 @@ manifest = Manifest(
         FormUpdated,
         FormDeleted,
         FormPublished,
+        FormDraftSaved,
+        FormDraftDiscarded,
         FormSubmissionCreated,
         FormSubmissionUpdated,
     ),
@@ -69,6 +78,7 @@ manifest = Manifest(
     references=(
         Reference(to=TABLE, kind="forms", find=find_forms_of_table, detach=detach_table),
         Reference(to=WORKFLOW, kind="forms", find=find_forms_of_workflow, detach=detach_workflow),
+        Reference(to=CHANNEL, kind="forms", find=find_forms_of_channel, detach=detach_channel),
         Reference(to=FILE, kind="submissions", find=find_submission_of_file, detach=detach_file),
     ),
     search_sources=(

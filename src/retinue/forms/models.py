@@ -5,6 +5,7 @@ import msgspec
 import sqlalchemy as sa
 
 from retinue.kit.clock import Instant
+from retinue.kit.context.drafts import DraftRecord
 from retinue.kit.db.models import Ref, TenantRecord, index_where, table
 from retinue.kit.db.word_index import word_index
 from retinue.kit.json_types import JsonObject
@@ -62,6 +63,13 @@ class Form(TenantRecord, kw_only=True):
     data_table_config: DataTableConfig | None = None
     published_at: Instant | None = None
     created_by: str
+
+
+@table("form_drafts", prefix="frd", unique=[("tenant_id", "owner_id")])
+class FormDraft(DraftRecord, kw_only=True):
+    """Changes of a form that are not in use yet."""
+
+    owner_id: Annotated[str, Ref(Form, cascade=True)]
 
 
 @table("form_versions", prefix="frv", unique=[("tenant_id", "form_id", "version")])

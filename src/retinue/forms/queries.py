@@ -20,6 +20,7 @@ from retinue.kit.context import Context
 from retinue.kit.context.references import Referrer
 from retinue.kit.db.in_list import in_list, list_parameter
 from retinue.kit.db.statements import Statement, record_statement
+from retinue.kit.db.text_match import escape_like
 from retinue.kit.json_types import JsonObject
 from retinue.kit.lists import MAX_PER_PAGE, Listing
 from retinue.kit.schema.validation import read_instant
@@ -37,6 +38,14 @@ FORMS = Listing(
 )
 
 _forms, _submissions, _days = Form.__table__, Submission.__table__, FormDay.__table__
+
+
+_OF_CHANNEL: Statement[Referrer] = Statement(
+    sa.select(_forms.c.id, _forms.c.name)
+    .where(sa.cast(_forms.c.settings, sa.Text()).like(sa.bindparam("used", type_=sa.Text()), escape="\\"))
+    .order_by(_forms.c.created_at, _forms.c.id),
+    lambda row: Referrer(row[0], row[1]),
+)
 
 
 class FormTotals(msgspec.Struct):
@@ -306,6 +315,15 @@ async def detach_workflow(ctx: Context, workflow_id: str) -> None:
 async def find_forms_of_table(ctx: Context, table_id: str) -> list[Referrer]:
     """Return forms that store rows in a table or take options from it."""
     return [Referrer(form.id, form.name) for form in await ctx.db.all(Form) if table_id in _tables_of(form)]
+
+
+async def find_forms_of_channel(ctx: Context, channel_id: str) -> list[Referrer]:
+    """Return the forms that report their submissions to a notification channel."""
+    return await ctx.db.rows(_OF_CHANNEL, used=f'%"{escape_like(channel_id)}"%')
+
+
+async def detach_channel(ctx: Context, channel_id: str) -> None:
+    """Do nothing: the creator of a form is told that its channel is gone."""
 
 
 def _tables_of(form: Form) -> set[str]:

@@ -16,6 +16,7 @@ from retinue.kit.clock import Instant
 from retinue.kit.json_types import JsonObject
 from retinue.kit.lists import ListQuery, PageQuery
 from retinue.kit.schema.base import Name, Schema
+from retinue.kit.schema.drafts import DraftState
 
 Description = Annotated[str, Meta(max_length=2000)]
 SoftReference = Annotated[str, Meta(max_length=64)]
@@ -49,6 +50,31 @@ class FormUpdate(Schema, kw_only=True):
     workflow_id: SoftReference | UnsetType | None = UNSET
     data_table_config: TableConfigIn | UnsetType | None = UNSET
     branding: JsonObject | UnsetType | None = UNSET
+
+
+class FormDraftUpdate(Schema, kw_only=True):
+    content: FormUpdate
+
+
+class FormDraftContent(Schema, kw_only=True):
+    name: str
+    description: str
+    fields: list[JsonObject]
+    settings: JsonObject
+    branding: JsonObject
+    workflow_id: str | None
+    data_table_config: DataTableConfig | None
+
+
+class FormDraftOut(DraftState, kw_only=True):
+    form_id: str
+    content: FormDraftContent
+
+
+class FormQuery(Schema, kw_only=True):
+    """`include=answer_counts` adds how often each field was answered."""
+
+    include: Literal["answer_counts"] | None = None
 
 
 class FormList(ListQuery, kw_only=True):
@@ -91,6 +117,7 @@ class FormOut(FormIdentity, kw_only=True):
     data_table_config: DataTableConfig | None
     branding: JsonObject
     stats: FormStats
+    answer_counts: dict[str, int] | UnsetType = UNSET
     public_url: str
     created_at: Instant
     updated_at: Instant
@@ -246,11 +273,6 @@ class OptionsQuery(Schema, kw_only=True):
     limit: Annotated[int, Meta(ge=1, le=1000)] = 100
 
 
-class Option(Schema, kw_only=True):
-    value: Any
-    label: str
-
-
 class PublicQuery(Schema, kw_only=True):
     """With `preview`, no view is counted."""
 
@@ -266,6 +288,35 @@ class PublicForm(Schema, kw_only=True):
     settings: JsonObject
     token: str | UnsetType = UNSET
     """Send it with the answers; present if the form has a minimum time or a proof of work."""
+
+
+class Option(Schema, kw_only=True):
+    value: Any
+    label: str
+
+
+class FormPreviewRequest(Schema, kw_only=True):
+    """A form that need not be saved, and answers to try."""
+
+    fields: list[JsonObject]
+    name: Annotated[str, Meta(max_length=100)] = ""
+    description: Description | None = None
+    settings: JsonObject | None = None
+    branding: JsonObject | None = None
+    data: JsonObject | UnsetType = UNSET
+
+
+class AnswerProblem(Schema, kw_only=True):
+    field: str
+    message: str
+
+
+class FormPreview(Schema, kw_only=True):
+    """`errors` is there if answers were sent."""
+
+    form: PublicForm
+    options: dict[str, list[Option]]
+    errors: list[AnswerProblem] | UnsetType = UNSET
 
 
 class Uploaded(Schema, kw_only=True):

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import msgspec
 import sqlalchemy as sa
+from msgspec import UNSET, UnsetType
 
 from retinue.forms.after import search_index
 from retinue.forms.after.analytics import percentage
@@ -52,6 +53,17 @@ from retinue.kit.schema.fields.unknown_keys import find_unknown_field_keys
 
 R = TypeVar("R", bound=TenantRecord)
 
+CONTENT_FIELDS = (
+    "name",
+    "description",
+    "fields",
+    "settings",
+    "branding",
+    "workflow_id",
+    "data_table_config",
+)
+"""Fields that editors write; the others tell what became of it."""
+
 MAX_DEFINITION_BYTES = 512 * 1024
 _MAX_NAME_LENGTH = 100
 _SLUG_SUFFIX_LENGTH = 8
@@ -72,7 +84,7 @@ async def page(ctx: Context, query: FormList) -> Page[FormSummary]:
     )
 
 
-async def render_form(ctx: Context, form: Form) -> FormOut:
+async def render_form(ctx: Context, form: Form, answer_counts: dict[str, int] | UnsetType = UNSET) -> FormOut:
     totals = await load_totals(ctx, form.id)
     stats = FormStats(
         submissions=totals.submissions,
@@ -80,7 +92,9 @@ async def render_form(ctx: Context, form: Form) -> FormOut:
         conversion_rate=percentage(totals.submissions, totals.views),
     )
     url = page_url(ctx, form.slug)
-    return FormOut.of(form, field_count=len(form.fields), stats=stats, public_url=url)
+    return FormOut.of(
+        form, field_count=len(form.fields), stats=stats, answer_counts=answer_counts, public_url=url
+    )
 
 
 async def create(ctx: Context, body: FormCreate) -> Form:
@@ -89,7 +103,7 @@ async def create(ctx: Context, body: FormCreate) -> Form:
         name=body.name,
         slug=new_slug(body.name),
         description=body.description or "",
-        fields=_fields(ctx, body.fields),
+        fields=read_form_fields(ctx, body.fields),
         settings=validate_settings(ctx, body.settings),
         branding=validate_branding(ctx, body.branding),
         workflow_id=body.workflow_id or None,
@@ -113,7 +127,8 @@ async def _add(ctx: Context, form: Form) -> Form:
     return form
 
 
-def _fields(ctx: Context, given_fields: list[JsonObject]) -> list[JsonObject]:
+def read_form_fields(ctx: Context, given_fields: list[JsonObject]) -> list[JsonObject]:
+    """Return the definitions as they are stored; raise with the paths of those that are invalid."""
     fields = read_fields(given_fields)
     if ctx.caller.ignored is not None:
         ctx.caller.ignored.report(find_unknown_field_keys(given_fields))
@@ -141,8 +156,8 @@ async def _store_version(ctx: Context, form: Form) -> None:
 
 
 async def update(ctx: Context, form: Form, body: FormUpdate) -> Form:
-    locked = await _lock_form(ctx, form.id)
-    changes = _changes(ctx, sent_fields(body))
+    locked = await lock_form(ctx, form.id)
+    changes = read_changes(ctx, sent_fields(body))
     changes = {name: value for name, value in changes.items() if getattr(locked, name) != value}
     if not changes:
         return locked
@@ -154,9 +169,10 @@ async def update(ctx: Context, form: Form, body: FormUpdate) -> Form:
     return locked
 
 
-def _changes(ctx: Context, sent: JsonObject) -> JsonObject:
+def read_changes(ctx: Context, sent: JsonObject) -> JsonObject:
+    """Return the sent fields as they are stored; raise if a draft may not contain them."""
     if "fields" in sent:
-        sent["fields"] = _fields(ctx, sent["fields"])
+        sent["fields"] = read_form_fields(ctx, sent["fields"])
     if "settings" in sent:
         sent["settings"] = validate_settings(ctx, sent["settings"])
     if "branding" in sent:
@@ -182,7 +198,7 @@ async def _update_version(ctx: Context, locked: Form, changes: JsonObject) -> No
         await ctx.db.update(current, fields=changes["fields"])
 
 
-async def _lock_form(ctx: Context, form_id: str) -> Form:
+async def lock_form(ctx: Context, form_id: str) -> Form:
     locked = await ctx.db.lock(Form, form_id)
     if locked is None:
         raise FormNotFound
@@ -191,7 +207,7 @@ async def _lock_form(ctx: Context, form_id: str) -> Form:
 
 async def change_status(ctx: Context, form: Form, status: FormStatus) -> FormState:
     """Change the state of a form; a form already in it stays unchanged."""
-    locked = await _lock_form(ctx, form.id)
+    locked = await lock_form(ctx, form.id)
     if locked.status is status:
         return FormState.of(locked)
     if status not in _ALLOWED_TRANSITIONS[locked.status]:
@@ -207,10 +223,7 @@ async def change_status(ctx: Context, form: Form, status: FormStatus) -> FormSta
 
 async def duplicate(ctx: Context, form: Form) -> Form:
     name = form.name[: _MAX_NAME_LENGTH - len(_COPY_SUFFIX)] + _COPY_SUFFIX
-    copied = {
-        field: getattr(form, field)
-        for field in ("description", "fields", "settings", "branding", "workflow_id", "data_table_config")
-    }
+    copied = {field: getattr(form, field) for field in CONTENT_FIELDS if field != "name"}
     copy = Form(
         id=new_id(Form.__prefix__),
         name=name,
@@ -235,7 +248,7 @@ async def fetch_version(ctx: Context, form: Form, number: str) -> FormVersion:
 
 async def delete(ctx: Context, form: Form) -> None:
     """Delete the form at once; its submissions and files are erased in the background."""
-    locked = await _lock_form(ctx, form.id)
+    locked = await lock_form(ctx, form.id)
     await ctx.db.delete(locked)
     ctx.defer(ERASE_FORM, FormToErase(locked.id))
     ctx.emit(_event(FormDeleted, locked))

@@ -14,7 +14,7 @@ from retinue.kit.db.models import Record
 from retinue.kit.db.statements import record_statement
 from retinue.providers.key_budgets import own_budget
 from retinue.providers.models import ProviderKey
-from retinue.usage import enforcement, periods
+from retinue.usage import enforcement, periods, refusals
 from retinue.usage.models import Budget, BudgetAction, ScopeType
 from retinue.users.models import User
 
@@ -24,8 +24,11 @@ _NEAR_BUDGETS = record_statement(
     Budget,
     sa.select(_budgets)
     .where(
-        _budgets.c.announced_for.in_(
-            [sa.bindparam("day", type_=sa.Text()), sa.bindparam("month", type_=sa.Text())]
+        sa.or_(
+            _budgets.c.announced_for.in_(
+                [sa.bindparam("day", type_=sa.Text()), sa.bindparam("month", type_=sa.Text())]
+            ),
+            _budgets.c.refused_on == sa.bindparam("day", type_=sa.Text()),
         )
     )
     .limit(MAX_NEEDS_PER_KIND),
@@ -45,13 +48,13 @@ _OWNERS: dict[ScopeType, tuple[type[Record], Callable[[Any], str]]] = {
 
 
 async def find_near_budgets(ctx: Context) -> list[Need]:
-    """Return the budgets whose warning was announced in the current period."""
+    """Return the budgets whose warning was announced in the current period, or that refused a turn today."""
     current = {period: periods.name_at(ctx.now, period) for period in ("day", "month")}
     budgets = await ctx.db.rows(_NEAR_BUDGETS, **current)
     return [
         await _need(ctx, budget, await enforcement.load_spent(ctx, budget))
         for budget in budgets
-        if budget.announced_for == current[budget.period.value]
+        if budget.announced_for == current[budget.period.value] or budget.refused_on == current["day"]
     ]
 
 
@@ -74,16 +77,25 @@ async def find_spent_keys(ctx: Context) -> list[Need]:
     return needs[:MAX_NEEDS_PER_KIND]
 
 
+def _choose_title(*, blocks: bool, refuses: bool, is_spent: bool) -> str:
+    if blocks:
+        return "budget_blocks"
+    if refuses:
+        return "budget_refuses"
+    return "budget_spent" if is_spent else "budget_near"
+
+
 async def _need(ctx: Context, budget: Budget, amount_spent: float) -> Need:
     limit = enforcement.budget_limit(budget)
     is_spent = amount_spent >= limit
     blocks = is_spent and budget.action is BudgetAction.block
+    refused_count = refusals.count_refused(budget, ctx.now)
     period = periods.name_at(ctx.now, budget.period.value)
     owner = await _find_owner_name(ctx, budget)
     return Need(
         kind=NeedKind.budget,
-        severity=NeedSeverity.bad if is_spent else NeedSeverity.warn,
-        title_code="budget_blocks" if blocks else "budget_spent" if is_spent else "budget_near",
+        severity=NeedSeverity.bad if is_spent or refused_count else NeedSeverity.warn,
+        title_code=_choose_title(blocks=blocks, refuses=bool(refused_count), is_spent=is_spent),
         params={
             # A provider key may have a limit of 0.
             "percent": int(100 * amount_spent / limit) if limit else 100,
@@ -94,6 +106,8 @@ async def _need(ctx: Context, budget: Budget, amount_spent: float) -> Need:
             "budget_id": budget.id,
             "period": budget.period.value,
             "action": budget.action.value,
+            "refused_count": refused_count,
+            "refused_because": budget.refused_because if refused_count else None,
         },
         object=NeedObject(type="budget", id=budget.id, name=owner or ""),
         since=periods.start_of(period),

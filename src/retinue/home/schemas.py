@@ -38,6 +38,7 @@ class NeedAction(StrEnum):
     reindex = "reindex"
     approve = "approve"
     deactivate = "deactivate"
+    set_price = "set_price"
 
 
 class NeedObject(Schema, kw_only=True):

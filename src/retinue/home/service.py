@@ -8,6 +8,7 @@ from retinue.approvals.queries import count_pending
 from retinue.home import budget_needs, instance_needs, needs, receiver_needs
 from retinue.home.checklist import load_checklist
 from retinue.home.model_needs import find_failing_models
+from retinue.home.price_needs import find_unpriced_models
 from retinue.home.schemas import Checklist, ComparedDay, Home, HomeCounts, Need, NeedSeverity, Today
 from retinue.home.today import load_compared_day, load_today
 from retinue.kit.context import Context
@@ -35,6 +36,7 @@ _SHARED_NEEDS: dict[NeedFinder, tuple[str, ...]] = {
     receiver_needs.find_failing_trace_exporters: ("traces:read", "traces:write"),
     receiver_needs.find_failing_instance_export: ("admin:tenants",),
     find_failing_models: ("agents:read", "agents:write"),
+    find_unpriced_models: ("agents:read", "usage:read"),
     instance_needs.find_sealed_vault: ("api_keys:write",),
     instance_needs.find_stuck_worker: ("api_keys:write",),
     instance_needs.find_waiting_accounts: ("admin:users",),

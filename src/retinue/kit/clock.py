@@ -11,6 +11,8 @@ from typing import Protocol
 
 Instant = str
 
+_HOUR_LENGTH = len("2026-11-15T08")
+
 
 def to_instant(moment: datetime) -> Instant:
     """Format a datetime as an instant in UTC; a naive datetime is treated as UTC."""
@@ -20,6 +22,11 @@ def to_instant(moment: datetime) -> Instant:
 
 def parse_instant(at: Instant) -> datetime:
     return datetime.fromisoformat(at)
+
+
+def hour_of(at: Instant) -> str:
+    """Return the hour of an instant, as `2026-11-15T08`; it sorts as the instants do."""
+    return at[:_HOUR_LENGTH]
 
 
 def instant_from_timestamp(seconds: float) -> Instant:

@@ -45,10 +45,36 @@ class CronInvalid(InternalError):
     """The cron expression must have five fields: minute, hour, day of the month, month, day of the week."""
 
 
+class CronNumbers(msgspec.Struct, frozen=True):
+    """Numbers that each field of an expression names, in order; Sunday is the last day of the week, as 7.
+
+    Unless `needs_both_days`, a day of either field is enough.
+    """
+
+    minutes: list[int]
+    hours: list[int]
+    days: list[int]
+    months: list[int]
+    weekdays: list[int]
+    needs_both_days: bool
+
+
 class Cron(msgspec.Struct, frozen=True):
     """A checked expression."""
 
     expression: str
+
+    @property
+    def numbers(self) -> CronNumbers:
+        parsed = CronSim(self.expression, _ANY_MOMENT)
+        return CronNumbers(
+            minutes=sorted(parsed.minutes),
+            hours=sorted(parsed.hours),
+            days=sorted(parsed.days),
+            months=sorted(parsed.months),
+            weekdays=sorted({day or 7 for day in parsed.weekdays if isinstance(day, int)}),
+            needs_both_days=parsed.day_and,
+        )
 
     def next_after(self, moment: datetime, zone: ZoneInfo) -> datetime | None:
         """Return the first scheduled time after a moment, in UTC; None if there is none."""

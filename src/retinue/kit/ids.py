@@ -13,6 +13,8 @@ from retinue.kit.clock import system_ticks
 _ALPHABET = b"234567abcdefghijklmnopqrstuvwxyz"
 # Each random byte becomes one of 32 letters; 256 is a multiple of 32, so all are equally likely.
 _LETTERS = bytes(_ALPHABET[byte & 31] for byte in range(256))
+# The digits of Python's numbers to the base of 32, and the letters of ids for the same numbers.
+_AS_DIGITS = bytes.maketrans(_ALPHABET, b"0123456789abcdefghijklmnopqrstuv")
 _LENGTH = 26
 _TIME_LETTERS = 8
 _TICK_NS = 1_000_000_000 // 64
@@ -43,6 +45,16 @@ def is_whole_id(prefix: str, text: str) -> bool:
     return len(text) == len(prefix) + 1 + _LENGTH and text.startswith(f"{prefix}_")
 
 
+def number_of(id: str) -> int:
+    """Return the number that the letters after the prefix stand for, of 130 bits at most."""
+    return int(id.rpartition("_")[2].encode().translate(_AS_DIGITS), 32)
+
+
+def id_of_number(prefix: str, number: int) -> str:
+    """Return the id whose `number_of` this is."""
+    return f"{prefix}_{_letters(number, _LENGTH)}"
+
+
 def use_time_ordered_ids(prefix: str) -> None:
     """Let ids with this prefix begin with a timestamp; use it for tables with many inserts.
 
@@ -67,7 +79,11 @@ def _random_letters(count: int) -> str:
 
 @functools.lru_cache(maxsize=4)
 def _time_letters(ticks: int) -> str:
-    digits = (ticks >> shift & 31 for shift in range(5 * (_TIME_LETTERS - 1), -1, -5))
+    return _letters(ticks, _TIME_LETTERS)
+
+
+def _letters(number: int, count: int) -> str:
+    digits = (number >> shift & 31 for shift in range(5 * (count - 1), -1, -5))
     return bytes(_ALPHABET[digit] for digit in digits).decode()
 
 

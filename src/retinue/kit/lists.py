@@ -108,12 +108,14 @@ class Listing(Generic[R]):
         matches: Mapping[str, Any] = _NOTHING,
         only: tuple[Any, ...] = (),
         default_sort: str = "-created_at",
+        sort_prefixes: Mapping[str, str] = _NOTHING,
         heavy: bool = False,
     ) -> None:
         """Declare a list.
 
         `from_` and `until` map a query parameter holding an instant to the column it bounds. `matches` maps
         a query parameter to the condition that uses it; `only` holds conditions that always apply.
+        `sort_prefixes` maps a column to one that holds its first characters and is indexed in its place.
         """
         self._record = record
         self._searches = searches
@@ -126,6 +128,7 @@ class Listing(Generic[R]):
         self._conditions = {**matches, **self._bounds}
         self._only = only
         self._default_sort = default_sort
+        self._sort_prefixes = sort_prefixes
         self._heavy = heavy
         self._statements: dict[Any, _Statements] = {}
 
@@ -147,13 +150,23 @@ class Listing(Generic[R]):
                 # A first page that is not full holds everything: nothing has to be counted.
                 return Slice(items, len(items), query.page, per_page)
             if statements.count_after is not None:
-                last = {"last_value": getattr(items[-1], sort.removeprefix("-")), "last_id": items[-1].id}
+                last = self._position_of(items[-1], sort.removeprefix("-"))
                 rest = int(await db.scalar(statements.count_after, **last, **parameters))
                 return Slice(items, len(items) + rest, query.page, per_page)
         total = max(len(items), int(await db.scalar(statements.count, **parameters)))
         if 0 < offset < total:
             items = await db.rows(statements.rows, row_limit=per_page, row_offset=offset, **parameters)
         return Slice(items, total, query.page, per_page)
+
+    def _prefix_of(self, field: str) -> tuple[str, ...]:
+        return (self._sort_prefixes[field],) if field in self._sort_prefixes else ()
+
+    def _position_of(self, item: R, field: str) -> dict[str, Any]:
+        """Return the parameters of `_count_after`."""
+        position = {"last_value": getattr(item, field), "last_id": item.id}
+        for name in self._prefix_of(field):
+            position["last_prefix"] = getattr(item, name)
+        return position
 
     def _filtered(self, query: PageQuery) -> JsonObject:
         given = {name: getattr(query, name) for name in (*self._filters, *self._conditions)}
@@ -180,7 +193,8 @@ class Listing(Generic[R]):
         if is_search:
             conditions.append(sa.or_(*(contains_text(table.c[name], "search") for name in self._searches)))
         down = sort.startswith("-")
-        order = [_ordered(column, down=down) for column in (table.c[field], table.c.id)]
+        columns = [table.c[name] for name in (*self._prefix_of(field), field, "id")]
+        order = [_ordered(column, down=down) for column in columns]
         rows = (
             sa.select(*(table.c[name] for name in self._record.__shape__.names))
             .where(*conditions)
@@ -192,7 +206,7 @@ class Listing(Generic[R]):
         after = None
         if is_search and not table.c[field].nullable:
             # A search reads every row. The page ends at its last match, so the count goes on from there.
-            after = Statement(count.where(*_after_last(table, field, down=down)), heavy=self._heavy)
+            after = Statement(_count_after(count, columns, down=down), heavy=self._heavy)
         return _Statements(
             Statement(rows, row_reader(self._record), heavy=self._heavy),
             Statement(count, heavy=self._heavy),
@@ -223,9 +237,20 @@ def _ordered(column: sa.Column[Any], *, down: bool) -> Any:
     return ordered.nulls_last() if column.nullable else ordered
 
 
-def _after_last(table: sa.Table, field: str, *, down: bool) -> tuple[Any, Any]:
-    """Return the conditions for rows that follow the one with `last_value` and `last_id`."""
-    column, id = table.c[field], table.c.id
+def _count_after(count: sa.Select[Any], columns: list[sa.Column[Any]], *, down: bool) -> sa.Select[Any]:
+    """Count the rows that follow the one with `last_value` and `last_id`, and with `last_prefix` if any."""
+    *prefixes, column, id = columns
+    after_last = _after_last(column, id, down=down)
+    if not prefixes:
+        return count.where(*after_last)
+    [prefix] = prefixes
+    last = sa.bindparam("last_prefix", type_=prefix.type)
+    # Apart, because an index with the prefix answers the first count, which is the long one, alone.
+    beyond = count.where(prefix < last if down else prefix > last)
+    return sa.select(beyond.scalar_subquery() + count.where(prefix == last, *after_last).scalar_subquery())
+
+
+def _after_last(column: sa.Column[Any], id: sa.Column[Any], *, down: bool) -> tuple[Any, Any]:
     value, last_id = sa.bindparam("last_value", type_=column.type), sa.bindparam("last_id", type_=id.type)
     # Not one OR of both: a range of the column is found by its index.
     if down:

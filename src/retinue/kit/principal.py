@@ -37,6 +37,7 @@ class Principal(msgspec.Struct, frozen=True, kw_only=True):
     agent_id: str = ""
     """The agent of an embed key."""
     requests_per_minute: int | None = None
+    requests_per_visitor: int | None = None
     """The own limit of an embed key or service account, applied in addition to the tenant's plan."""
     may_move_secrets: bool = True
     """False while a file is applied, which anybody may have written: secrets stay where they are sent now."""

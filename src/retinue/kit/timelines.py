@@ -8,6 +8,7 @@ deleted, and after a fixed time in any case.
 
 import functools
 import weakref
+from abc import ABC, abstractmethod
 from bisect import bisect_left, bisect_right
 from collections import OrderedDict
 from collections.abc import Mapping
@@ -28,6 +29,7 @@ SETTLED_AFTER_SECONDS = 300
 MILESTONE_TTL_SECONDS = 900
 _MAX_LISTS = 2_000
 
+T = TypeVar("T")
 R = TypeVar("R", bound=Record)
 
 
@@ -41,18 +43,10 @@ class _Milestones(msgspec.Struct):
     is_extended: bool = False
 
 
-class Timeline(Generic[R]):
-    """The entries of a table, ordered by an immutable time column and filtered by conditions."""
+class Milestoned(ABC, Generic[T]):
+    """Entries in the order of an immutable time: what the kinds of timelines have in common."""
 
-    def __init__(
-        self, record: type[R], column: str, order: tuple[str, ...], conditions: Mapping[str, Any]
-    ) -> None:
-        """Declare a timeline: `order` breaks ties, `conditions` maps a parameter to its condition."""
-        table = record.__table__
-        self._record = record
-        self._time = table.c[column]
-        self._order = [self._time, *(table.c[name] for name in order)]
-        self._conditions = conditions
+    def __init__(self) -> None:
         self._known: weakref.WeakKeyDictionary[Any, OrderedDict[Any, _Milestones]] = (
             weakref.WeakKeyDictionary()
         )
@@ -66,12 +60,12 @@ class Timeline(Generic[R]):
         *,
         since: str | None = None,
         until: str | None = None,
-    ) -> Slice[R]:
+    ) -> Slice[T]:
         """Return the requested page, newest first, with the exact total."""
         per_page = min(query.per_page, MAX_PER_PAGE)
         offset = (query.page - 1) * per_page
         total = await self.count(ctx, filters, since, until)
-        items: list[R] = []
+        items: list[T] = []
         if offset < total:
             items = await self.page(ctx, filters, since=since, until=until, limit=per_page, offset=offset)
         return Slice(items, total, query.page, per_page)
@@ -81,6 +75,8 @@ class Timeline(Generic[R]):
     ) -> int:
         """Count the matching entries from `since` to `until`, both included."""
         marks = await self._milestones(ctx, filters)
+        if marks.oldest is None:
+            return 0
         return await self._between(ctx, marks, filters, since or "", until)
 
     async def page(
@@ -92,7 +88,7 @@ class Timeline(Generic[R]):
         until: str | None = None,
         limit: int,
         offset: int,
-    ) -> list[R]:
+    ) -> list[T]:
         """Return entries, newest first; a distant page starts from the nearest milestone."""
         below: str | None = None
         if offset > MILESTONE_INTERVAL:
@@ -178,18 +174,41 @@ class Timeline(Generic[R]):
                 marks.before.append(marks.before[-1] + between)
         marks.is_extended = True
 
+    @abstractmethod
     def _built(self, kind: str, names: tuple[str, ...]) -> Statement[Any]:
-        time = self._time
-        bounds = {
+        """Build the statement of this kind for these filters and bounds: count, oldest, next or page."""
+
+    @staticmethod
+    def _bounds(time: Any) -> dict[str, Any]:
+        return {
             "since": time >= sa.bindparam("since", type_=sa.Text()),
             "until": time <= sa.bindparam("until", type_=sa.Text()),
             "below": time < sa.bindparam("below", type_=sa.Text()),
         }
+
+
+class Timeline(Milestoned[R]):
+    """The entries of a table, ordered by an immutable time column and filtered by conditions."""
+
+    def __init__(
+        self, record: type[R], column: str, order: tuple[str, ...], conditions: Mapping[str, Any]
+    ) -> None:
+        """Declare a timeline: `order` breaks ties, `conditions` maps a parameter to its condition."""
+        super().__init__()
+        table = record.__table__
+        self._record = record
+        self._time = table.c[column]
+        self._order = [self._time, *(table.c[name] for name in order)]
+        self._conditions = conditions
+
+    def _built(self, kind: str, names: tuple[str, ...]) -> Statement[Any]:
+        time = self._time
+        bounds = self._bounds(time)
         conditions = [bounds[name] if name in bounds else self._conditions[name] for name in names]
         if kind == "count":
             return Statement(sa.select(sa.func.count(time)).where(*conditions), heavy=True)
         if kind == "oldest":
-            return Statement(sa.select(time).where(*conditions).order_by(time).limit(1))
+            return Statement(sa.select(time).where(*conditions).order_by(time).limit(1), heavy=True)
         if kind == "next":
             after_last = time > sa.bindparam("last", type_=sa.Text())
             source = sa.select(time).where(*conditions, after_last).order_by(time)

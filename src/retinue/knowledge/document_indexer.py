@@ -71,6 +71,7 @@ async def index_document(ctx: Context, payload: DocumentToIndex) -> None:
         await _wait_for_budget(ctx, document, error)
     except EmbeddingFailed as error:
         if error.is_transient and ctx.caller.attempt < INDEX_DOCUMENT.max_attempts:
+            await _say_why_it_waits(ctx, document, error)
             raise
         await mark_failed(ctx, document.id, error.code, error.message)
     except IndexingSuperseded:
@@ -86,6 +87,14 @@ async def _require_paid(ctx: Context, document: Document) -> None:
         await enforcement.require_budget(ctx, Spender(agent_id=base.owner_id), has_cheaper_model=False)
     except BudgetExceeded as refusal:
         raise EmbeddingUnpaid(refusal) from refusal
+
+
+async def _say_why_it_waits(ctx: Context, document: Document, failure: EmbeddingFailed) -> None:
+    """Show what the next attempt waits for: it may be an hour away, and somebody may mend it before."""
+    async with ctx.unit() as unit:
+        locked = await unit.db.lock(Document, document.id)
+        if locked is not None and locked.status in UNFINISHED_STATUSES:
+            await unit.db.update(locked, error={"code": failure.code, "message": failure.message})
 
 
 async def _wait_for_budget(ctx: Context, document: Document, refusal: EmbeddingUnpaid) -> None:

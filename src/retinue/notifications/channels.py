@@ -2,10 +2,8 @@
 
 from collections.abc import Sequence
 
-import structlog
-
 from retinue.adapters.notifiers import find_notifier
-from retinue.credentials.errors import AuditUnavailable
+from retinue.credentials.reveal_guard import record_reveal, require_reveals_left
 from retinue.kit.context import Context
 from retinue.kit.errors import Invalid, RetinueError
 from retinue.kit.json_types import JsonObject
@@ -19,10 +17,8 @@ from retinue.notifications.queries import count_channels
 from retinue.notifications.schemas import ChannelCreate, ChannelOut, ChannelSummary, ChannelUpdate
 from retinue.notifications.schemas import ChannelRevealedOut as Revealed
 
-log = structlog.get_logger("retinue.notifications")
-
 MAX_CHANNELS = 200
-_MAX_REVEALS_PER_MINUTE = 120
+REFERENCE = "notification_channel"
 
 
 def render_channel(ctx: Context, channel: Channel) -> ChannelOut:
@@ -96,27 +92,14 @@ async def delete(ctx: Context, channel: Channel) -> None:
 
 async def reveal(ctx: Context, channel: Channel) -> Revealed:
     """Return the full configuration. The audit entry is committed first."""
-    decision = await ctx.instance.limiter.hit_window(
-        f"reveal:{ctx.principal.id}", _MAX_REVEALS_PER_MINUTE, 60
-    )
-    if not decision.allowed:
-        raise decision.refusal()
+    await require_reveals_left(ctx)
     try:
         config = configs.full_config(ctx, channel)
     except RetinueError as error:
-        await _record_reveal(ctx, ChannelRevealed.about(channel, keys=[]), reason=error.code)
+        await record_reveal(ctx, ChannelRevealed.about(channel, keys=[]), reason=error.code)
         raise
-    await _record_reveal(ctx, ChannelRevealed.about(channel, keys=sorted(channel.secret_keys)))
+    await record_reveal(ctx, ChannelRevealed.about(channel, keys=sorted(channel.secret_keys)))
     return Revealed(id=channel.id, config=config)
-
-
-async def _record_reveal(ctx: Context, event: ChannelRevealed, *, reason: str | None = None) -> None:
-    try:
-        async with ctx.unit() as unit:
-            unit.emit(event, success=reason is None, reason=reason)
-    except Exception as error:
-        log.exception("audit_entry_not_stored")
-        raise AuditUnavailable from error
 
 
 async def detach_credential(ctx: Context, credential_id: str) -> None:

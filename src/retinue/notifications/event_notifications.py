@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import quote, urlencode
 
 import msgspec
 
@@ -23,6 +24,7 @@ MAX_PENDING_NOTICES_PER_HOUR = 20
 class _EventNotification(msgspec.Struct, frozen=True):
     """`describe` returns title and message for an event's data; `names` in it maps ids to display names.
 
+    `screen` returns the page of the console on which the recipient can act, below `/console`.
     Without `concerns_user`, the user whom the event is about is not notified as well.
     """
 
@@ -30,6 +32,7 @@ class _EventNotification(msgspec.Struct, frozen=True):
     describe: Callable[[JsonObject], tuple[str, str]]
     priority: Priority = Priority.normal
     concerns_user: bool = True
+    screen: Callable[[JsonObject], str] | None = None
 
 
 def _training_failed(data: JsonObject) -> tuple[str, str]:
@@ -89,7 +92,7 @@ def _unpriced_model(data: JsonObject) -> tuple[str, str]:
     outcome = "was refused" if data.get("action") == "refuse" else "was used without being counted"
     message = (
         f"The model {model} {outcome}: its price is unknown, so a budget in US dollars cannot count it. "
-        "Set its price with PUT /api/v1/model-prices."
+        "Set its price."
     )
     return "A model under a budget has no price", message
 
@@ -101,8 +104,8 @@ def _display_name(data: JsonObject, id: object) -> str:
 
 def _approval_requested(data: JsonObject) -> tuple[str, str]:
     message = (
-        f"{data.get('email', '')} registered and awaits approval. GET /users?is_pending=true lists such "
-        "accounts, POST /users/:id/approve approves one, and DELETE /users/:id removes it."
+        f"{data.get('email', '')} registered and awaits approval. Until somebody approves the account, it "
+        "can do nothing."
     )
     return "An account waits for approval", message
 
@@ -114,31 +117,57 @@ def _access_requested(data: JsonObject) -> tuple[str, str]:
     return f"{name} asks for {permission}", message
 
 
+def _person_screen(data: JsonObject) -> str:
+    """Return the page on which an administrator gives this person another role."""
+    return f"/settings/people?{urlencode({'person': data.get('user_id', '')})}"
+
+
+def _tool_screen(data: JsonObject) -> str:
+    return f"/tools/{data.get('tool_id', '')}"
+
+
+def _knowledge_screen(data: JsonObject) -> str:
+    """Return the page that shows which documents of the agent were not indexed, and why."""
+    return f"/agents/{quote(str(data.get('agent_id', '')), safe='')}/knowledge"
+
+
+def _price_screen(data: JsonObject) -> str:
+    return f"/usage/prices?{urlencode({'search': data.get('model', '')})}"
+
+
 def _tool_drifted(data: JsonObject) -> tuple[str, str]:
     name = data.get("name", "")
     changes = (f"{len(data[kind])} {kind}" for kind in ("added", "removed", "changed") if data.get(kind))
     message = (
         f"The MCP server of the tool {name} offers other functions than those that were agreed to: "
-        f"{', '.join(changes)}. Agents keep the agreed ones. "
-        f"POST /v1/tools/{data.get('tool_id', '')}/refresh shows the difference and accepts it."
+        f"{', '.join(changes)}. Agents keep the agreed ones until somebody accepts the difference, "
+        "which the page of the tool shows."
     )
     return f"The server of the tool {name} has changed", message
 
 
 EVENT_NOTIFICATIONS: dict[str, _EventNotification] = {
-    "system.training.failed": _EventNotification("agent_training_failed", _training_failed),
+    "system.training.failed": _EventNotification(
+        "agent_training_failed", _training_failed, screen=_knowledge_screen
+    ),
     "system.webhook.disabled": _EventNotification("webhook_disabled", _webhook_disabled, Priority.high),
     "system.credential.expiring": _EventNotification("credential_expiring", _credential_expiring),
     "system.credential.expired": _EventNotification(
         "credential_expiring", _credential_expired, Priority.high
     ),
-    "system.budget.threshold": _EventNotification("budget_threshold", _budget_threshold, Priority.high),
-    "system.budget.unpriced": _EventNotification("budget_threshold", _unpriced_model, Priority.high),
-    "system.user.approval_requested": _EventNotification(PENDING_TYPE, _approval_requested),
-    "system.user.access_requested": _EventNotification(
-        "access_requested", _access_requested, concerns_user=False
+    "system.budget.threshold": _EventNotification(
+        "budget_threshold", _budget_threshold, Priority.high, screen=lambda _: "/usage/budgets"
     ),
-    "system.tool.drifted": _EventNotification("tool_drifted", _tool_drifted),
+    "system.budget.unpriced": _EventNotification(
+        "budget_threshold", _unpriced_model, Priority.high, screen=_price_screen
+    ),
+    "system.user.approval_requested": _EventNotification(
+        PENDING_TYPE, _approval_requested, screen=lambda _: "/settings/people"
+    ),
+    "system.user.access_requested": _EventNotification(
+        "access_requested", _access_requested, concerns_user=False, screen=_person_screen
+    ),
+    "system.tool.drifted": _EventNotification("tool_drifted", _tool_drifted, screen=_tool_screen),
     "system.auth.token_reuse": _EventNotification("security_alert", _token_reused, Priority.high),
 }
 
@@ -156,6 +185,7 @@ async def notify_of_event(ctx: Context, payload: EventOccurred) -> None:
         type=template.type,
         title=title,
         message=message,
+        action_url=f"/console{template.screen(event.data)}" if template.screen else None,
         data={**event.data, "event_id": event.id, "event_type": event.type},
         priority=template.priority,
         dedupe_key=event.id,

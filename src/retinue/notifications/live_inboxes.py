@@ -11,8 +11,9 @@ import structlog
 from retinue.kit.context import Caller, Context
 from retinue.kit.context.instance import Instance
 from retinue.kit.db.statements import Statement, record_statement
-from retinue.kit.errors import RateLimited, RetinueError
+from retinue.kit.errors import RetinueError
 from retinue.kit.http.sse import ServerSentEvent
+from retinue.kit.limits.open_streams import require_stream_seat
 from retinue.kit.principal import SYSTEM, Principal
 from retinue.notifications.live_changes import ChangePoller
 from retinue.notifications.models import Inbox, UserNotification
@@ -24,13 +25,10 @@ log = structlog.get_logger("retinue.notifications")
 POLL_INTERVAL_SECONDS = 1.0
 CHANGED_INBOXES = "notifications.changed_inboxes"
 """The topic under which processes tell each other whose inbox has changed."""
-MAX_STREAMS_PER_USER = 20
-"""Per user and process; a browser opens one for each window."""
 
 # Machine clocks differ, and a transaction may commit long after it read the clock.
 _LOOKBACK_SECONDS = 60
 _BATCH = 100
-_RETRY_AFTER_SECONDS = 5
 
 _inboxes, _notifications = Inbox.__table__, UserNotification.__table__
 _CHANGED = Statement(
@@ -60,14 +58,7 @@ class LiveInboxes:
 
     def listen(self, principal: Principal) -> StreamListener:
         user_id = principal.id
-        if len(self._listeners[user_id]) >= MAX_STREAMS_PER_USER:
-            raise RateLimited(
-                limit=MAX_STREAMS_PER_USER,
-                window="concurrent",
-                retry_after=_RETRY_AFTER_SECONDS,
-                reset=int(self._instance.clock.time()) + _RETRY_AFTER_SECONDS,
-                message=f"You already have {MAX_STREAMS_PER_USER} open streams. Close one of them.",
-            )
+        require_stream_seat(len(self._listeners[user_id]), self._instance.clock)
         listener = StreamListener(principal)
         self._listeners[user_id].add(listener)
         if self._poll_task is None:

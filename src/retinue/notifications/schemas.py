@@ -22,7 +22,7 @@ from retinue.notifications.notification import (
     SkippedChannel,
 )
 
-Period = Literal["24h", "7d", "30d", "90d"]
+Period = Literal["24h", "7d", "14d", "30d", "90d"]
 
 MAX_RECIPIENTS = 1000
 
@@ -79,6 +79,9 @@ class ChannelSummary(Schema, kw_only=True):
     type: ChannelType
     provider: str
     active: bool
+    priority: int
+    last_used_at: str | None
+    last_error: str | None
     created_at: str
 
 
@@ -91,9 +94,6 @@ class ChannelOut(ChannelSummary, kw_only=True):
     """Secret values of `config` are masked."""
 
     config: JsonObject
-    priority: int
-    last_used_at: str | None
-    last_error: str | None
     updated_at: str
 
 
@@ -180,6 +180,12 @@ class PeriodQuery(Schema, kw_only=True):
     period: Period = "7d"
 
 
+class AllStatsQuery(PeriodQuery, kw_only=True):
+    """`include=channels` adds the figures of each channel."""
+
+    include: Literal["channels"] | None = None
+
+
 class DeliveryCounts(Schema, kw_only=True):
     """`success_rate` is a percentage of the deliveries that have ended."""
 
@@ -197,11 +203,28 @@ class ChannelStats(DeliveryCounts, kw_only=True):
     last_delivery_at: str | None
 
 
+class DeliveriesOfDay(Schema, kw_only=True):
+    date: str
+    total_sent: int
+    delivered: int
+    failed: int
+
+
+class DeliveriesOfChannel(DeliveryCounts, kw_only=True):
+    channel_id: str
+    pending: int
+    last_delivery_at: str | None
+    by_day: list[DeliveriesOfDay]
+
+
 class AllChannelStats(DeliveryCounts, kw_only=True):
+    """`by_channel` is there with `include=channels`; channels without deliveries are left out."""
+
     period: Period
     total_channels: int
     active_channels: int
     pending: int
+    by_channel: list[DeliveriesOfChannel] | UnsetType = UNSET
 
 
 class DeliveriesOfType(DeliveryCounts, kw_only=True):
@@ -210,13 +233,6 @@ class DeliveriesOfType(DeliveryCounts, kw_only=True):
 
 class DeliveriesOfProvider(DeliveryCounts, kw_only=True):
     provider: str
-
-
-class DeliveriesOfDay(Schema, kw_only=True):
-    date: str
-    total_sent: int
-    delivered: int
-    failed: int
 
 
 class ChannelBreakdown(Schema, kw_only=True):

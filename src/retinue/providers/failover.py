@@ -66,6 +66,7 @@ class KeyAttempts:
     def __init__(
         self,
         ctx: Context,
+        model: str,
         candidates: list[ModelCandidate],
         kind: LocalKind,
         via: Mapping[str, str],
@@ -74,6 +75,7 @@ class KeyAttempts:
         timeouts: Timeouts | None,
     ) -> None:
         self._ctx = ctx
+        self._model = model
         self._kind = kind
         self._via = via
         self._breakers = ctx.state(CircuitBreakers)
@@ -102,7 +104,7 @@ class KeyAttempts:
         if ctx.unit_of_work.is_open:
             raise RuntimeError("a model must be called before the transaction opens, not within it")
         candidates = await resolve_model(ctx, model, kind)
-        return cls(ctx, candidates, kind, via, has_fallback=has_fallback, timeouts=timeouts)
+        return cls(ctx, model, candidates, kind, via, has_fallback=has_fallback, timeouts=timeouts)
 
     @property
     def error(self) -> RetinueError:
@@ -158,7 +160,7 @@ class KeyAttempts:
             embedded = self._ctx.adapter(EmbeddedModels)
             # Indexing waits for missing model weights; a chat fails at once.
             if self._kind == "chat":
-                require_available(embedded, candidate.model)
+                require_available(embedded, candidate.model, self._model)
             return embedded.for_requester(self._ctx.requester), ReplyRedactor(Secret(""))
         access = await open_access(self._ctx, candidate.key, self._via)
         provider = provider_for(self._ctx.adapter(Egress), access, self._ctx.clock, timeouts=self._timeouts)

@@ -145,7 +145,7 @@ async def require_any_model(ctx: Context, models: Iterable[str], *, may_quote: b
             candidates = await resolve_model(ctx, model)
             for candidate in candidates:
                 if candidate.key is None and not (may_quote and embedded.is_demo(candidate.model)):
-                    require_available(embedded, candidate.model)
+                    require_available(embedded, candidate.model, model)
         except (ModelNotConfigured, BudgetExceeded, ModelUnpriced) as error:
             refusal = error
         else:
@@ -197,12 +197,18 @@ def _embedded_name(
     return name
 
 
-def require_available(embedded: EmbeddedModels, name: str) -> None:
-    """Raise ModelNotConfigured if the weights of an embedded model are missing."""
+def require_available(embedded: EmbeddedModels, name: str, model: str) -> None:
+    """Raise ModelNotConfigured if the weights of the embedded model that answers for `model` are missing."""
     embedded_model = embedded.find(name)
     obstacle = embedded.obstacle(embedded_model) if embedded_model is not None else None
-    if obstacle is not None:
+    if obstacle is None:
+        return
+    if model.removeprefix(_LOCAL_PREFIX) == name:
         raise ModelNotConfigured(f"The model {_LOCAL_PREFIX}{name} is unavailable: {obstacle}.")
+    raise ModelNotConfigured(
+        f"The model {model} is not configured, and {_LOCAL_PREFIX}{name}, which answers in its place, "
+        f"is unavailable: {obstacle}."
+    )
 
 
 def _is_available(embedded: EmbeddedModels, name: str) -> bool:
@@ -218,9 +224,7 @@ def candidates_for(keys: Iterable[ProviderKey], model: str) -> list[ModelCandida
         key for key in usable if key.provider == provider and (key.models is None or name in key.models)
     ]
     if not serving:
-        raise ModelNotConfigured(
-            f"The model {model} is not configured. Add a provider key or choose an available model."
-        )
+        raise _not_configured(model)
     serving.sort(
         key=lambda key: (
             not key.is_valid,
@@ -243,10 +247,14 @@ def _split_model_id(keys: list[ProviderKey], model: str) -> tuple[str, str]:
     if len(offering) > 1:
         raise _ambiguous_model(model, offering)
     if not offering:
-        raise ModelNotConfigured(
-            f"The model {model} is not configured. Add a provider key or choose an available model."
-        )
+        raise _not_configured(model)
     return offering.pop(), model
+
+
+def _not_configured(model: str) -> ModelNotConfigured:
+    return ModelNotConfigured(
+        f"The model {model} is not configured. Add a provider key or choose an available model."
+    )
 
 
 def _ambiguous_model(model: str, providers: set[str]) -> ModelNotConfigured:

@@ -116,11 +116,11 @@ def _by_name(source: SearchSource, is_own: bool) -> Statement[Any]:
 
 
 def _among_newest(source: SearchSource, is_own: bool) -> Any:
-    newest = source.record.__table__.c[source.newest_by]
+    newest = [source.record.__table__.c[name].desc() for name in source.newest_by]
     rows = (
         sa.select(*_columns(source, sa.literal(0))[:-1])
         .where(*_visible(source, is_own))
-        .order_by(newest.desc())
+        .order_by(*newest)
         .limit(sa.bindparam("newest", type_=sa.BigInteger()))
         .subquery()
     )

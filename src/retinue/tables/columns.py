@@ -158,6 +158,16 @@ async def change(ctx: Context, table_id: str, column_id: str, body: ColumnUpdate
     return await _store(ctx, locked, columns, after)
 
 
+async def rehearse_change(
+    ctx: Context, table_id: str, column_id: str, body: ColumnUpdate
+) -> tuple[DataTable, Column]:
+    """Return what a change would return, or raise what it would raise; nothing is stored."""
+    async with ctx.unit(is_side_effect=False) as unit:
+        changed = await change(unit, table_id, column_id, body)
+        await unit.rehearse()
+    return changed
+
+
 async def delete(ctx: Context, table_id: str, column_id: str) -> DataTable:
     locked = await lock_for_schema_change(ctx, table_id)
     column = _require_column(locked, column_id)

@@ -1,4 +1,4 @@
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from retinue.kit.errors import Conflict, RetinueError
@@ -15,6 +15,15 @@ class RowNotFound(RetinueError):
     """There is no such row in this table."""
 
     status, code = 404, "row_not_found"
+
+    def __init__(self, row_ids: Sequence[str] = ()) -> None:
+        super().__init__(details={"row_ids": list(row_ids)} if row_ids else None)
+
+
+class DeletedRowsNotFound(RetinueError):
+    """These rows cannot be restored: they were not deleted from this table in the last ten minutes."""
+
+    status, code = 404, "deleted_rows_not_found"
 
 
 class ColumnNotFound(RetinueError):
@@ -69,6 +78,15 @@ class ValueTaken(Conflict):
 
     def __init__(self, column: str, message: str | None = None) -> None:
         super().__init__(message, details={"column": column})
+
+
+class ColumnsChanged(Conflict):
+    """The columns have changed since the rows were deleted, and a value does not fit any more."""
+
+    code = "columns_changed"
+
+    def __init__(self, row_id: str, faults: Mapping[str, str]) -> None:
+        super().__init__(details={"row_id": row_id, "columns": dict(faults)})
 
 
 class TableBusy(Conflict):

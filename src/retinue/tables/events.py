@@ -54,6 +54,23 @@ class RowDeleted(RowEvent, kw_only=True):
     """A row was deleted; `row` holds its last values."""
 
 
+@event("data_table.row.restored", subject="row_id", example={**_ROW, "changes": []})
+class RowRestored(RowEvent, kw_only=True):
+    """A deleted row was put back with the values it had."""
+
+
+@event(
+    "data_table.rows_restored",
+    subject="table_id",
+    audited=True,
+    example={"table_id": "tbl_…", "name": "Customers", "slug": "customers", "restored": 3},
+)
+class RowsPutBack(TableEvent, kw_only=True):
+    """Deleted rows of a data table were put back; each has its own `data_table.row.restored` as well."""
+
+    restored: int
+
+
 @event(
     "data_table.import.completed",
     subject="table_id",

@@ -279,8 +279,17 @@ def to_sql(dialect: str, shape: Shape) -> Any:
         return sa.or_(sa.false(), *parts)
     field, *names = rest
     column = field_expression(dialect, field)
+    if operator == "beyond":
+        return _beyond(column, field[2], *names)
     values = [_parameter(name, field[2]) for name in names]
     return _CONDITIONS[operator](dialect, field, column, values)
+
+
+def _beyond(column: Any, kind: str, name: str, id_name: str, descending: bool) -> Any:
+    """Return the condition for rows after a value and, among equal values, after an id."""
+    place = sa.tuple_(column, rows.c.id)
+    edge = sa.tuple_(_parameter(name, kind), _parameter(id_name, "text"))
+    return place < edge if descending else place > edge
 
 
 def _parameter(name: str, kind: str) -> Any:

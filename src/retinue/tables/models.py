@@ -118,6 +118,11 @@ class TableImport(TenantRecord, kw_only=True):
     created_by: str
     unmapped_columns: Annotated[list[str], ServerDefault("'[]'")] = []
     """Columns of the file that match no column of the table."""
+    is_dry_run: Annotated[bool, ServerDefault("false")] = False
+    problems: Annotated[list[JsonObject], ServerDefault("'[]'")] = []
+    problem_counts: Annotated[list[JsonObject], ServerDefault("'[]'")] = []
+    sample: JsonObject | None = None
+    """The columns and the first rows of the file as they are in it; of dry runs only."""
 
 
 def _slot(name: str) -> sa.Column[Any]:
@@ -155,3 +160,20 @@ def _index(slot: str) -> None:
 
 for _name in (*TEXT_SLOTS, *NUMBER_SLOTS, *UNIQUE_SLOTS):
     _index(_name)
+
+
+deleted_rows = sa.Table(
+    "deleted_table_rows",
+    metadata,
+    # Deleted rows without their slots, so that they restrict no other row; they are kept for a short time.
+    sa.Column("id", Text, primary_key=True),
+    sa.Column("table_id", Text, primary_key=True),
+    sa.Column("tenant_id", Text, nullable=False),
+    sa.Column("deletion_id", Text, nullable=False),
+    sa.Column("deleted_at", Text, nullable=False),
+    sa.Column("created_at", Text, nullable=False),
+    sa.Column("updated_at", Text, nullable=False),
+    sa.Column("data", Json(JsonObject), nullable=False),
+    sa.Index("ix_deleted_table_rows_table_id_deletion_id", "table_id", "deletion_id"),
+    sa.Index("ix_deleted_table_rows_deleted_at", "deleted_at"),
+)

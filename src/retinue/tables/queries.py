@@ -59,7 +59,7 @@ def _in_table() -> Any:
     return rows.c.table_key == sa.bindparam("row_key", type_=sa.BigInteger())
 
 
-def _is_heavy(table: DataTable, condition: Condition | None = None) -> bool:
+def is_heavy(table: DataTable, condition: Condition | None = None) -> bool:
     return table.row_count > _MAX_INLINE_ROWS and not (condition is not None and condition.is_indexed)
 
 
@@ -68,7 +68,7 @@ async def page(
 ) -> RowSlice:
     per_page = min(per_page, MAX_ROWS_PER_PAGE)
     offset = (page - 1) * per_page
-    field, descending = _order(Layout(table), sort)
+    field, descending = order_of(Layout(table), sort)
     if (
         field == system_field("id")
         and not condition.matches_all
@@ -77,10 +77,7 @@ async def page(
         ids, total, is_exact = await table_scan.scan(
             ctx, table, condition, descending=descending, offset=offset, limit=per_page, most=MAX_COUNTED_ROWS
         )
-        by_id = {
-            row.id: row for row in await ctx.db.rows(_BY_IDS, row_key=table.row_key, ids=list_parameter(ids))
-        }
-        return RowSlice([by_id[id] for id in ids if id in by_id], total, is_exact, page, per_page)
+        return RowSlice(await find_by_ids(ctx, table, ids), total, is_exact, page, per_page)
     total, is_exact = await count_rows(ctx, table, condition)
     items: list[StoredRow] = []
     if offset < total or not is_exact:
@@ -92,15 +89,15 @@ async def list_rows(
     ctx: Context, table: DataTable, condition: Condition, *, sort: str | None, limit: int, offset: int = 0
 ) -> list[StoredRow]:
     """Return rows in order. Rows without a value in the sorted column come last in both directions."""
-    field, descending = _order(Layout(table), sort)
+    field, descending = order_of(Layout(table), sort)
     given = {"row_key": table.row_key, **condition.parameters}
-    heavy = _is_heavy(table, condition) and not (condition.matches_all and field[0] != "json")
+    heavy = is_heavy(table, condition) and not (condition.matches_all and field[0] != "json")
     if field[0] != "slot":
-        statement = _page_statement(ctx.db.dialect, condition.shape, field, descending, None, heavy)
+        statement = page_statement(ctx.db.dialect, condition.shape, field, descending, None, heavy)
         return await ctx.db.rows(statement, row_limit=limit, row_offset=offset, **given)
     # The index covers only rows with a value, so the others take a separate query.
     filled = ("filled", field)
-    statement = _page_statement(
+    statement = page_statement(
         ctx.db.dialect, ("and", condition.shape or ("and",), filled), field, descending, True, heavy
     )
     page = await ctx.db.rows(statement, row_limit=limit, row_offset=offset, **given)
@@ -111,7 +108,7 @@ async def list_rows(
             before = await _count_up_to(ctx, table, with_value, offset)
         elif page:
             before = offset + len(page)
-        statement = _page_statement(
+        statement = page_statement(
             ctx.db.dialect,
             ("and", condition.shape or ("and",), ("null", field)),
             field,
@@ -124,7 +121,7 @@ async def list_rows(
     return page
 
 
-def _order(layout: Layout, sort: str | None) -> tuple[Field, bool]:
+def order_of(layout: Layout, sort: str | None) -> tuple[Field, bool]:
     """Return sort field and direction. Ids grow with time, so `created_at` sorts by the primary key."""
     name = (sort or "-created_at").removeprefix("-")
     descending = (sort or "-created_at").startswith("-")
@@ -140,7 +137,7 @@ def _order(layout: Layout, sort: str | None) -> tuple[Field, bool]:
 
 
 @functools.lru_cache(maxsize=1024)
-def _page_statement(
+def page_statement(
     dialect: str, shape: Shape, field: Field, descending: bool, by_slot: bool | None, heavy: bool
 ) -> Statement[StoredRow]:
     """`by_slot`: True for rows with a value, sorted by it; False for rows without one, sorted by id."""
@@ -177,7 +174,7 @@ async def count_rows(
 
 
 async def _count_up_to(ctx: Context, table: DataTable, condition: Condition, most: int) -> int:
-    statement = _count_statement(ctx.db.dialect, condition.shape, _is_heavy(table, condition))
+    statement = _count_statement(ctx.db.dialect, condition.shape, is_heavy(table, condition))
     return int(await ctx.db.scalar(statement, row_key=table.row_key, most=most, **condition.parameters))
 
 
@@ -197,7 +194,7 @@ async def iterate_rows(
 ) -> AsyncIterator[list[StoredRow]]:
     """Yield all matching rows in batches, oldest first. Each batch is a separate query."""
     statement = _next_batch_statement(
-        ctx.db.dialect, condition.shape, _is_heavy(table, condition) and not condition.matches_all
+        ctx.db.dialect, condition.shape, is_heavy(table, condition) and not condition.matches_all
     )
     last = ""
     while True:
@@ -244,12 +241,27 @@ _ROW = Statement(_ROW_BY_ID, read_row)
 _ROW_LOCKED = Statement(_ROW_BY_ID.with_for_update(), read_row)
 
 
+async def find_by_ids(ctx: Context, table: DataTable, ids: list[str]) -> list[StoredRow]:
+    """Return those of the rows that exist, in the order of the ids."""
+    found = await ctx.db.rows(_BY_IDS, row_key=table.row_key, ids=list_parameter(ids))
+    by_id = {row.id: row for row in found}
+    return [by_id[id] for id in ids if id in by_id]
+
+
+async def lock_by_ids(ctx: Context, table: DataTable, ids: list[str]) -> list[StoredRow]:
+    """Return those of the rows that exist, locked, in the order of their ids."""
+    await ctx.unit_of_work.begin()
+    return await ctx.db.rows(_LOCKED_BY_IDS, row_key=table.row_key, ids=list_parameter(ids))
+
+
 async def existing_ids(ctx: Context, row_key: int, ids: list[str]) -> set[str]:
     """Return those of the ids that are rows of the table."""
     return {id for (id,) in await ctx.db.rows(_EXISTING, row_key=row_key, ids=list_parameter(ids))}
 
 
-_BY_IDS = Statement(sa.select(*ROW_COLUMNS).where(_in_table(), in_list(rows.c.id, "ids")), read_row)
+_THOSE = sa.select(*ROW_COLUMNS).where(_in_table(), in_list(rows.c.id, "ids"))
+_BY_IDS = Statement(_THOSE, read_row)
+_LOCKED_BY_IDS = Statement(_THOSE.order_by(rows.c.id).with_for_update(), read_row)
 _EXISTING = Statement(sa.select(rows.c.id).where(_in_table(), in_list(rows.c.id, "ids")))
 
 

@@ -1,4 +1,4 @@
-"""Rows: create, change, delete. Every change emits an event and updates the table's row count."""
+"""Rows: create and change. Every change emits an event and updates the table's row count."""
 
 from collections.abc import Collection, Sequence
 from typing import TypeVar
@@ -8,18 +8,15 @@ import sqlalchemy as sa
 from retinue.kit.clock import Instant
 from retinue.kit.context import Context
 from retinue.kit.db.errors import UniqueViolation
-from retinue.kit.db.in_list import in_list, list_parameter
 from retinue.kit.db.statements import Statement
 from retinue.kit.db.types import json_text
 from retinue.kit.errors import Invalid, VersionConflict
 from retinue.kit.json_types import JsonObject
-from retinue.tables import storage, table_scan
+from retinue.tables import storage
 from retinue.tables.errors import RowNotFound, ValueTaken
-from retinue.tables.events import RowCreated, RowDeleted, RowEvent, RowUpdated
-from retinue.tables.filters import Condition
-from retinue.tables.models import DataTable
-from retinue.tables.models import rows as _rows
-from retinue.tables.queries import count_rows, find_by_id, iterate_rows, still_matching
+from retinue.tables.events import RowCreated, RowEvent, RowUpdated
+from retinue.tables.models import Column, DataTable
+from retinue.tables.queries import find_by_id, lock_by_ids
 from retinue.tables.row_validation import (
     Faults,
     RowValidator,
@@ -31,7 +28,6 @@ from retinue.tables.row_validation import (
 from retinue.tables.storage import Layout, StoredRow
 
 MAX_ROWS_PER_REQUEST = 1000
-MAX_DELETED_ROWS = 5000
 MAX_ROW_BYTES = 256 * 1024
 
 _tables = DataTable.__table__
@@ -39,18 +35,6 @@ _COUNT = Statement(
     sa.update(_tables)
     .where(_tables.c.id == sa.bindparam("table_id", type_=_tables.c.id.type))
     .values(row_count=_tables.c.row_count + sa.bindparam("more", type_=sa.BigInteger()))
-)
-_DELETE = Statement(
-    sa.delete(_rows).where(
-        _rows.c.table_key == sa.bindparam("row_key", type_=sa.BigInteger()),
-        _rows.c.id == sa.bindparam("row_id", type_=_rows.c.id.type),
-    )
-)
-_DELETE_BATCH = Statement(
-    sa.delete(_rows).where(
-        _rows.c.table_key == sa.bindparam("row_key", type_=sa.BigInteger()),
-        in_list(_rows.c.id, "ids"),
-    )
 )
 
 E = TypeVar("E", bound=RowEvent)
@@ -74,7 +58,7 @@ async def create(
     raise_if_taken(await find_taken_values(ctx, layout, table.row_key, created), places)
     await insert_rows(ctx, table, layout, created)
     for row in created:
-        _emit(ctx, RowCreated, table, layout, row)
+        emit_row(ctx, RowCreated, table, layout, row)
     return created
 
 
@@ -85,7 +69,7 @@ async def insert_rows(ctx: Context, table: DataTable, layout: Layout, created: l
     try:
         await storage.insert(ctx, layout, table.row_key, created)
     except UniqueViolation as error:
-        raise _value_taken(layout, error) from error
+        raise value_taken(layout, error) from error
     change_count(ctx, table, len(created))
 
 
@@ -169,71 +153,92 @@ async def update_values(
     ctx: Context, table: DataTable, layout: Layout, row: StoredRow, values: JsonObject
 ) -> StoredRow:
     """Write new values to a locked row; without a difference, nothing happens."""
-    changed = [column for column in layout.columns if row.values.get(column.key) != values.get(column.key)]
-    if not changed:
-        return row
-    new = {column.key: values[column.key] for column in changed if column.key in values}
-    await require_references(ctx, layout, [new], [""])
-    updated = StoredRow(row.id, row.created_at, storage.next_updated_at(row, ctx.now), values)
-    require_size(updated)
-    raise_if_taken(await find_taken_values(ctx, layout, table.row_key, [updated]), [""])
-    try:
-        await storage.update(ctx, layout, table.row_key, [updated])
-    except UniqueViolation as error:
-        raise _value_taken(layout, error) from error
-    emit_updated(ctx, table, layout, updated, [column.name for column in changed])
+    (updated,) = await _write_values(ctx, table, layout, [(row, values)], [""])
     return updated
 
 
+async def update_many(ctx: Context, table: DataTable, given: Sequence[JsonObject]) -> list[StoredRow]:
+    """Change the given columns of several rows, which each entry names by its `id`: all of them or none."""
+    places = [f"rows.{at}" for at in range(len(given))]
+    ids = _require_ids(given, places)
+    locked = {row.id: row for row in await lock_by_ids(ctx, table, ids)}
+    missing = [id for id in ids if id not in locked]
+    if missing:
+        raise RowNotFound(missing)
+    layout = Layout(table)
+    validator = RowValidator(layout)
+    faults: Faults = {}
+    changes: list[tuple[StoredRow, JsonObject]] = []
+    for place, id, entry in zip(places, ids, given, strict=True):
+        values, row_faults = validator.validate_changes(entry, locked[id].values)
+        faults |= _prefix_faults(place, row_faults)
+        changes.append((locked[id], values))
+    raise_if_invalid(faults)
+    return await _write_values(ctx, table, layout, changes, places)
+
+
+def _require_ids(given: Sequence[JsonObject], places: Sequence[str]) -> list[str]:
+    ids: list[str] = []
+    faults: Faults = {}
+    for place, entry in zip(places, given, strict=True):
+        id = entry.get("id")
+        if not isinstance(id, str):
+            faults[f"{place}.id"] = "is required"
+        elif id in ids:
+            faults[f"{place}.id"] = "is given twice"
+        else:
+            ids.append(id)
+    raise_if_invalid(faults)
+    return ids
+
+
+async def _write_values(
+    ctx: Context,
+    table: DataTable,
+    layout: Layout,
+    changes: Sequence[tuple[StoredRow, JsonObject]],
+    places: Sequence[str],
+) -> list[StoredRow]:
+    """Write new values to locked rows and return all rows; those without a difference stay as they are."""
+    results = [row for row, _ in changes]
+    changed: list[tuple[int, list[Column]]] = []
+    for at, (row, values) in enumerate(changes):
+        columns = [one for one in layout.columns if row.values.get(one.key) != values.get(one.key)]
+        if columns:
+            changed.append((at, columns))
+            results[at] = StoredRow(row.id, row.created_at, storage.next_updated_at(row, ctx.now), values)
+            require_size(results[at])
+    written, its_places = [results[at] for at, _ in changed], [places[at] for at, _ in changed]
+    new = [
+        {column.key: results[at].values[column.key] for column in columns if column.key in results[at].values}
+        for at, columns in changed
+    ]
+    await require_references(ctx, layout, new, its_places)
+    raise_if_taken(await find_taken_values(ctx, layout, table.row_key, written), its_places)
+    try:
+        await storage.update(ctx, layout, table.row_key, written)
+    except UniqueViolation as error:
+        raise value_taken(layout, error) from error
+    for at, columns in changed:
+        emit_updated(ctx, table, layout, results[at], [column.name for column in columns])
+    return results
+
+
 def emit_created(ctx: Context, table: DataTable, layout: Layout, row: StoredRow) -> None:
-    _emit(ctx, RowCreated, table, layout, row)
+    emit_row(ctx, RowCreated, table, layout, row)
 
 
 def emit_updated(ctx: Context, table: DataTable, layout: Layout, row: StoredRow, changes: list[str]) -> None:
-    _emit(ctx, RowUpdated, table, layout, row, changes)
+    emit_row(ctx, RowUpdated, table, layout, row, changes)
 
 
-async def delete(
-    ctx: Context, table: DataTable, row_id: str, expected: Collection[Instant] | None = None
-) -> None:
-    row = await lock_row(ctx, table, row_id, expected)
-    await ctx.db.execute(_DELETE, row_key=table.row_key, row_id=row.id)
-    change_count(ctx, table, -1)
-    _emit(ctx, RowDeleted, table, Layout(table), row)
-
-
-async def delete_matching(
-    ctx: Context, table: DataTable, condition: Condition, *, is_dry: bool
-) -> tuple[int, int]:
-    """Return how many rows match and how many were deleted, at most `MAX_DELETED_ROWS` at once."""
-    # A full scan runs outside the transaction, so that it blocks no writers.
-    detached = ctx.detached() if table_scan.needs_full_scan(table, condition) else ctx
-    matched, _ = await count_rows(
-        detached, table, condition, count_budget_seconds=table_scan.MAX_SCAN_SECONDS
-    )
-    if is_dry or not matched:
-        return matched, 0
-    layout = Layout(table)
-    matching = [
-        row async for batch in iterate_rows(detached, table, condition, MAX_DELETED_ROWS) for row in batch
-    ]
-    if detached is not ctx:
-        matching = await still_matching(ctx, table, condition, [row.id for row in matching])
-    ids = list_parameter(row.id for row in matching)
-    deleted = await ctx.db.execute(_DELETE_BATCH, row_key=table.row_key, ids=ids)
-    for row in matching:
-        _emit(ctx, RowDeleted, table, layout, row)
-    change_count(ctx, table, -deleted)
-    return matched, deleted
-
-
-def _emit(
+def emit_row(
     ctx: Context, kind: type[E], table: DataTable, layout: Layout, row: StoredRow, changes: Sequence[str] = ()
 ) -> None:
     ctx.emit(kind(table_id=table.id, row_id=row.id, row=layout.show(row), changes=list(changes)))
 
 
-def _value_taken(layout: Layout, error: UniqueViolation) -> Exception:
+def value_taken(layout: Layout, error: UniqueViolation) -> Exception:
     column = layout.unique_column(error.constraint)
     return ValueTaken(column.name if column else "")
 

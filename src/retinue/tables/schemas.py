@@ -8,7 +8,7 @@ from retinue.kit.json_types import JsonObject
 from retinue.kit.lists import ListQuery, PageQuery
 from retinue.kit.schema.base import Name, Schema
 from retinue.kit.schema.messages import PatternMessage
-from retinue.tables.models import Column, ColumnType, DataTable, ImportMode, ImportStatus
+from retinue.tables.models import Column, ColumnType, DataTable, ImportMode, ImportStatus, TableImport
 
 RESERVED_COLUMN_NAMES = frozenset({"id", "created_at", "updated_at", "and", "or", "rows"})
 MAX_COLUMNS = 100
@@ -113,6 +113,9 @@ class TableList(ListQuery, kw_only=True):
 FilterText = Annotated[str, Meta(max_length=20_000)]
 
 
+RowId = Annotated[str, Meta(max_length=64)]
+
+
 class RowQuery(PageQuery, kw_only=True):
     """`filter` is JSON; `where[column]=value` additionally selects rows with exactly this value."""
 
@@ -120,6 +123,8 @@ class RowQuery(PageQuery, kw_only=True):
     sort: Annotated[str, Meta(max_length=64)] | None = None
     filter: FilterText | None = None
     fields: Annotated[str, Meta(max_length=8000)] | None = None
+    after: RowId | None = None
+    before: RowId | None = None
 
 
 class AggregateQuery(msgspec.Struct, kw_only=True):
@@ -157,6 +162,12 @@ class Upsert(Schema, kw_only=True):
     dry_run: bool = False
 
 
+class RowsUpdate(Schema, kw_only=True):
+    """Each entry of `rows` has the `id` of a row and the columns to change."""
+
+    rows: Annotated[list[JsonObject], Meta(min_length=1, max_length=100)]
+
+
 class Upserted(Schema, kw_only=True):
     """`id` is null for a row that a dry run would create."""
 
@@ -174,10 +185,49 @@ class RowsDelete(Schema, kw_only=True):
 class RowsDeleted(Schema, kw_only=True):
     matched: int
     deleted: int
+    deletion_id: str | None
+
+
+class RowsRestore(Schema, kw_only=True):
+    """Either `row_ids` or `deletion_id`."""
+
+    row_ids: Annotated[list[RowId], Meta(min_length=1, max_length=1000)] | None = None
+    deletion_id: RowId | None = None
+
+
+class RowsRestored(Schema, kw_only=True):
+    restored: int
+    row_ids: list[str]
+
+
+class ColumnChangeQuery(msgspec.Struct, kw_only=True):
+    dry_run: bool = False
 
 
 class ImportStarted(Schema, kw_only=True):
     job_id: str
+
+
+class TableImportQuery(msgspec.Struct, kw_only=True):
+    dry_run: bool = False
+
+
+class ImportProblem(Schema, kw_only=True):
+    line: int | None
+    row: int
+    column: str
+    message: str
+
+
+class ImportProblemCount(Schema, kw_only=True):
+    column: str
+    message: str
+    rows: int
+
+
+class ImportSample(Schema, kw_only=True):
+    columns: list[str]
+    rows: list[list[str]]
 
 
 class ImportOut(Schema, kw_only=True):
@@ -198,9 +248,23 @@ class ImportOut(Schema, kw_only=True):
     rows_updated: int
     rows_failed: int
     errors: list[JsonObject]
+    problems: list[ImportProblem]
+    problem_counts: list[ImportProblemCount]
     unmapped_columns: list[str]
+    dry_run: bool
+    sample: ImportSample | None
     error: JsonObject | None
     created_by: str
     created_at: Instant
     started_at: Instant | None
     completed_at: Instant | None
+
+    @classmethod
+    def from_record(cls, run: TableImport) -> "ImportOut":
+        return cls.of(
+            run,
+            dry_run=run.is_dry_run,
+            problems=[msgspec.convert(one, ImportProblem) for one in run.problems],
+            problem_counts=[msgspec.convert(one, ImportProblemCount) for one in run.problem_counts],
+            sample=None if run.sample is None else msgspec.convert(run.sample, ImportSample),
+        )

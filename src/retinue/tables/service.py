@@ -19,6 +19,7 @@ from retinue.tables.events import TableCreated, TableDeleted, TableUpdated
 from retinue.tables.filters import FilterBuilder
 from retinue.tables.loaders import fetch_for_writing, fetch_table
 from retinue.tables.models import Column, DataTable, TableImport
+from retinue.tables.row_deletion import forget_deleted
 from retinue.tables.row_validation import RowValidator, find_taken_values, raise_if_taken
 from retinue.tables.schemas import TableCreate, TableUpdate, Upsert, Upserted
 from retinue.tables.storage import Layout, new_row_key
@@ -86,10 +87,14 @@ async def update(ctx: Context, table: DataTable, body: TableUpdate) -> DataTable
     return table
 
 
+async def find_users(ctx: Context, table: DataTable) -> dict[str, list[Referrer]]:
+    return await references.find_referrers(ctx, REFERENCE, table.id)
+
+
 async def delete(ctx: Context, table: DataTable) -> None:
     """Delete the table, its imports and, in the background, its rows; refused while it is in use."""
     locked = await lock_table(ctx, table.id)
-    users = await references.find_referrers(ctx, REFERENCE, locked.id)
+    users = await find_users(ctx, locked)
     used = {kind: [referrer.name for referrer in referrers] for kind, referrers in users.items() if referrers}
     if used:
         raise TableInUse(used)
@@ -101,6 +106,7 @@ async def delete(ctx: Context, table: DataTable) -> None:
             enqueue_row_erasure(ctx, run.row_key)
         await ctx.db.delete(run)
     enqueue_row_erasure(ctx, locked.row_key)
+    await forget_deleted(ctx, locked)
     await ctx.db.delete(locked)
     ctx.emit(TableDeleted(table_id=locked.id, name=locked.name, slug=locked.slug))
 

@@ -44,15 +44,18 @@ def part_conditions() -> list[Any]:
     ]
 
 
-async def iterate_parts(ctx: Context, table: DataTable, *, descending: bool = True) -> AsyncIterator[Bounds]:
-    """Yield the bounds of all parts, newest or oldest first."""
+async def iterate_parts(
+    ctx: Context, table: DataTable, *, descending: bool = True, edge_id: str = ""
+) -> AsyncIterator[Bounds]:
+    """Yield the bounds of all parts, newest or oldest first; with `edge_id`, of those beyond that row."""
+    first, until = ("", edge_id or _AFTER_LAST_ID) if descending else (_just_after(edge_id), _AFTER_LAST_ID)
     if ctx.db.dialect != "sqlite":
-        yield {"first_id": "", "until_id": _AFTER_LAST_ID}
+        yield {"first_id": first, "until_id": until}
         return
     # A system query stays within the index, which lacks the tenant; the table's key belongs to this tenant.
     system = ctx.system("where the parts of a table of this tenant begin")
     started = ctx.clock.monotonic()
-    edge: str | None = _AFTER_LAST_ID if descending else ""
+    edge: str | None = until if descending else first
     while edge is not None:
         if ctx.clock.monotonic() - started > MAX_SCAN_SECONDS:
             raise QueryTooExpensive
@@ -62,6 +65,11 @@ async def iterate_parts(ctx: Context, table: DataTable, *, descending: bool = Tr
         edge = beyond
         # In a transaction on SQLite, nothing else here yields to other tasks.
         await asyncio.sleep(0)
+
+
+def _just_after(id: str) -> str:
+    """Return a text that sorts after an id and before every greater one."""
+    return f"{id} " if id else ""
 
 
 @functools.cache
@@ -86,6 +94,7 @@ async def scan(
     limit: int = 0,
     most: int,
     count_budget_seconds: float | None = None,
+    edge_id: str = "",
 ) -> tuple[list[str], int, bool]:
     """Return the ids of one page of matching rows, how many rows match, and whether that is exact.
 
@@ -97,7 +106,7 @@ async def scan(
     total = 0
     started = ctx.clock.monotonic()
     count_budget_seconds = COUNT_BUDGET_SECONDS if count_budget_seconds is None else count_budget_seconds
-    async for bounds in iterate_parts(ctx, table, descending=descending):
+    async for bounds in iterate_parts(ctx, table, descending=descending, edge_id=edge_id):
         is_late = ctx.clock.monotonic() - started > count_budget_seconds
         if total >= page_end and (total > most or is_late):
             return ids, min(total, max(most + 1, page_end)), False

@@ -168,6 +168,7 @@ class WorkflowPart(Part, kw_only=True):
     edges: list[JsonObject] = []
     input_schema: JsonObject | None = None
     settings: JsonObject = {}
+    ui: JsonObject = {}
 
 
 class FormTablePart(Part, kw_only=True):

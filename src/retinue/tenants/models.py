@@ -38,6 +38,8 @@ class Tenant(Record, kw_only=True):
     trace_sample: float | None = None
     """The share of its traces to keep; None leaves it to the instance."""
     mail_to_outsiders: MailToOutsiders | None = None
+    language: str | None = None
+    """The language of new accounts; None leaves it to the product."""
 
     @property
     def stamped_tenant_id(self) -> str | None:

@@ -1,3 +1,4 @@
+from enum import StrEnum
 from typing import Annotated
 
 from msgspec import UNSET, Meta, UnsetType
@@ -21,6 +22,7 @@ class TenantOut(Schema, kw_only=True):
     limits: PlanLimits
     trace_sample: float | None
     mail_to_outsiders: MailToOutsiders | None
+    language: str | None
     created_at: str
 
     @classmethod
@@ -36,7 +38,25 @@ class TenantUpdate(Schema, kw_only=True):
 
 
 class OwnTenantUpdate(Schema, kw_only=True):
+    name: Name | UnsetType = UNSET
+    language: Annotated[str, Meta(max_length=64)] | UnsetType | None = UNSET
     mail_to_outsiders: MailToOutsiders | UnsetType | None = UNSET
+
+
+class SettingDecidedBy(StrEnum):
+    operator = "operator"
+    super_admin = "super_admin"
+
+
+class DecidedSetting(Schema, kw_only=True):
+    name: str
+    value: str | int | bool | None
+    decided_by: SettingDecidedBy
+    variable: str | None
+
+
+class TenantSettings(Schema, kw_only=True):
+    settings: list[DecidedSetting]
 
 
 class TenantList(ListQuery, kw_only=True):

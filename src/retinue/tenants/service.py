@@ -1,11 +1,13 @@
 """Tenants, their plans and their custom limits."""
 
 from retinue.kit.context import Context
-from retinue.kit.errors import TenantNotFound
+from retinue.kit.errors import Invalid, TenantNotFound
 from retinue.kit.json_types import JsonObject
 from retinue.kit.limits import limits_for
+from retinue.kit.text.locales import is_language
 from retinue.tenants.events import TenantCreated, TenantUpdated
 from retinue.tenants.models import Plan, Tenant
+from retinue.tenants.queries import own_tenant
 
 
 async def create(ctx: Context, *, name: str, plan: Plan, limits: JsonObject | None = None) -> Tenant:
@@ -40,3 +42,13 @@ async def update(ctx: Context, tenant: Tenant, changes: JsonObject) -> Tenant:
             )
         )
     return locked
+
+
+async def update_own(ctx: Context, changes: JsonObject) -> Tenant:
+    """Change the caller's own tenant; who it is and how it speaks is for administrators of users only."""
+    if changes.keys() & {"name", "language"}:
+        ctx.principal.require("admin:users")
+    language = changes.get("language")
+    if language is not None and not is_language(language):
+        raise Invalid({"language": "must be a BCP 47 language tag such as pt-BR"})
+    return await update(ctx, await own_tenant(ctx), changes)

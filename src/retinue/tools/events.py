@@ -15,6 +15,14 @@ class ToolCreated(ToolEvent, kw_only=True):
     tool_type: str
 
 
+@event("tool.tried", subject="", audited=True, listed=False)
+class ToolTried(Event, kw_only=True):
+    """A tool that is not stored was run; `destination` is the address that it may call."""
+
+    tool_type: str
+    destination: str
+
+
 @event("system.tool.updated", subject="tool_id", audited=True, example={**_EXAMPLE, "changed": ["config"]})
 class ToolUpdated(ToolEvent, kw_only=True):
     """A tool was changed. If `changed` lists `auth_destination`, its secrets have a new destination."""

@@ -4,7 +4,7 @@ from retinue.kit.context.process_state import ProcessState
 from retinue.kit.context.references import Reference
 from retinue.kit.context.search_sources import SearchSource
 from retinue.tools.config.shapes import CONFIG_SCHEMAS
-from retinue.tools.events import ToolCreated, ToolDeleted, ToolDrifted, ToolUpdated
+from retinue.tools.events import ToolCreated, ToolDeleted, ToolDrifted, ToolTried, ToolUpdated
 from retinue.tools.executors.access_tokens import TokenCache
 from retinue.tools.jobs import JOBS
 from retinue.tools.models import Tool, ToolExecution
@@ -21,7 +21,7 @@ manifest = Manifest(
     name="tools",
     records=(Tool, ToolExecution),
     routes=ROUTES,
-    events=(ToolCreated, ToolUpdated, ToolDeleted, ToolDrifted),
+    events=(ToolCreated, ToolTried, ToolUpdated, ToolDeleted, ToolDrifted),
     jobs=JOBS,
     config_schemas=CONFIG_SCHEMAS,
     references=(

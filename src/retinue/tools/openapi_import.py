@@ -1,12 +1,15 @@
 """Import of an OpenAPI document as one `rest_api` tool with an endpoint for each operation."""
 
 import asyncio
+from typing import cast
 
 import msgspec
+from msgspec import UNSET, Raw
 
 from retinue.adapters.openapi import ApiDescription, ApiEndpoint, parse_api, read_excerpt
 from retinue.kit.context import Context
-from retinue.kit.errors import Invalid
+from retinue.kit.egress import Egress
+from retinue.kit.errors import Invalid, RetinueError
 from retinue.kit.json_types import JsonObject
 from retinue.tools import service, slugs
 from retinue.tools.config.known_keys import url_problems
@@ -23,11 +26,15 @@ from retinue.tools.schemas import (
 # The configuration is loaded for every run.
 _MAX_CONFIG_BYTES = 1024 * 1024
 _MAX_REASONS = 3
+_MAX_DOCUMENT_BYTES = 16 * 1024 * 1024
+_MAX_FETCH_SECONDS = 20.0
+_MAX_REDIRECTS = 3
 
 
 async def create(ctx: Context, body: ImportOpenApi) -> ToolImported:
     api, tool_body = await _read_tool(ctx, body)
-    tool = await service.create(ctx, tool_body, is_imported=True)
+    async with ctx.unit() as unit:
+        tool = await service.create(unit, tool_body, is_imported=True)
     return ToolImported.of(tool, **_summary_fields(api))
 
 
@@ -45,7 +52,7 @@ async def preview(ctx: Context, body: ImportOpenApi) -> ImportPreview:
 
 
 async def _read_tool(ctx: Context, body: ImportOpenApi) -> tuple[ApiDescription, ToolCreate]:
-    text = await asyncio.to_thread(_document_text, bytes(body.document))
+    text = await _read_document(ctx, body)
     excerpt = await read_excerpt(text, body.operations, ctx.requester)
     if excerpt.unknown:
         raise Invalid({f"operations.{position}": "is not in the document" for position in excerpt.unknown})
@@ -62,6 +69,38 @@ async def _read_tool(ctx: Context, body: ImportOpenApi) -> tuple[ApiDescription,
         input_schema=_input_schema(api.endpoints),
         **_authentication(api, body),
     )
+
+
+async def _read_document(ctx: Context, body: ImportOpenApi) -> bytes:
+    if (body.url is None) is (body.document is UNSET):
+        raise Invalid({"document": "or url is required, and only one of them"})
+    if body.url is not None:
+        return await _fetch(ctx, body.url)
+    return await asyncio.to_thread(_document_text, bytes(cast("Raw", body.document)))
+
+
+async def _fetch(ctx: Context, url: str) -> bytes:
+    """Return the document at an address that egress allows; whatever goes wrong is about the `url`."""
+    try:
+        async with ctx.adapter(Egress).request(
+            "GET",
+            url,
+            timeout_s=_MAX_FETCH_SECONDS,
+            headers={"Accept": "application/json, application/yaml, text/yaml, */*;q=0.5"},
+            max_bytes=_MAX_DOCUMENT_BYTES,
+            require_https=True,
+            follow_redirects=_MAX_REDIRECTS,
+        ) as response:
+            status, text = response.status, await response.read()
+    except RetinueError as error:
+        raise Invalid({"url": error.message}) from None
+    if not 200 <= status < 300:
+        raise Invalid({"url": f"answered with status {status}"})
+    try:
+        text.decode()
+    except UnicodeDecodeError:
+        raise Invalid({"url": "has no text in UTF-8"}) from None
+    return text
 
 
 def _document_text(document: bytes) -> bytes:

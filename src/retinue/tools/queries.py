@@ -1,15 +1,29 @@
+from collections.abc import Iterable
+
 import sqlalchemy as sa
 
 from retinue.kit.context import Context
 from retinue.kit.context.references import Referrer
+from retinue.kit.db.in_list import in_list, list_parameter
 from retinue.kit.db.statements import Statement
 from retinue.kit.db.text_match import escape_like
 from retinue.kit.lists import Listing
-from retinue.tools.models import FINAL_STATUSES, Tool, ToolExecution, ToolType
+from retinue.tools.models import (
+    FINAL_STATUSES,
+    ExecutionStatus,
+    PackagesStatus,
+    Tool,
+    ToolExecution,
+    ToolType,
+)
 
-_tools = Tool.__table__
+_tools, _executions = Tool.__table__, ToolExecution.__table__
 
-IS_FINAL = ToolExecution.__table__.c.status.in_([sa.literal(status.value) for status in FINAL_STATUSES])
+IS_FINAL = _executions.c.status.in_([sa.literal(status.value) for status in FINAL_STATUSES])
+
+_NEEDS_LOOK = sa.or_(
+    _tools.c.packages_status == sa.literal(PackagesStatus.failed.value), _tools.c.held_listing.is_not(None)
+)
 
 TOOLS = Listing(
     Tool,
@@ -24,7 +38,8 @@ TOOLS = Listing(
         "usage_count",
         "last_used_at",
     ),
-    filters=("category", "tool_type"),
+    filters=("category", "tool_type", "is_enabled"),
+    matches={"needs_look": sa.bindparam("needs_look", type_=sa.Boolean()) == _NEEDS_LOOK},
 )
 EXECUTIONS = Listing(
     ToolExecution,
@@ -45,6 +60,21 @@ _TAKEN_SLUGS = Statement(
         )
     )
 )
+_LAST_STATUS = (
+    sa.select(_executions.c.status)
+    .where(_executions.c.tool_id == _tools.c.id, IS_FINAL)
+    .order_by(_executions.c.executed_at.desc())
+    .limit(1)
+    .correlate(_tools)
+    .scalar_subquery()
+)
+_LAST_STATUSES = Statement(sa.select(_tools.c.id, _LAST_STATUS).where(in_list(_tools.c.id, "ids")))
+
+
+async def find_last_statuses(ctx: Context, ids: Iterable[str]) -> dict[str, ExecutionStatus]:
+    """Return how the last run of each tool ended, as far as one is known."""
+    rows = await ctx.db.rows(_LAST_STATUSES, ids=list_parameter(ids))
+    return {id: ExecutionStatus(status) for id, status in rows if status is not None}
 
 
 async def count_by_category(ctx: Context) -> dict[str, int]:

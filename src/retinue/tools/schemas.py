@@ -10,6 +10,7 @@ from retinue.kit.schema.base import Name, Schema
 from retinue.kit.schema.derived import fields_of, in_changes
 from retinue.kit.schema.messages import PatternMessage
 from retinue.tools.categories import Category
+from retinue.tools.config.endpoint_approval import count_guarded
 from retinue.tools.mcp_servers.differences import ListingDiff
 from retinue.tools.models import (
     ApprovalRule,
@@ -17,6 +18,7 @@ from retinue.tools.models import (
     ExecutionSource,
     ExecutionStatus,
     PackagesStatus,
+    Tool,
     ToolExecution,
     ToolType,
 )
@@ -69,6 +71,24 @@ class ToolSummary(Schema, kw_only=True):
     created_at: str
 
 
+class ToolListed(ToolSummary, kw_only=True):
+    """A tool in the list, with what somebody may have to look at."""
+
+    packages_status: PackagesStatus
+    has_held_changes: bool
+    guarded_count: int
+    last_status: ExecutionStatus | None
+
+    @classmethod
+    def from_record(cls, tool: Tool, last_status: ExecutionStatus | None) -> "ToolListed":
+        return cls.of(
+            tool,
+            has_held_changes=tool.held_listing is not None,
+            guarded_count=count_guarded(tool.config),
+            last_status=last_status,
+        )
+
+
 class ToolMade(ToolSummary, kw_only=True):
     """A tool without its configuration."""
 
@@ -90,6 +110,8 @@ class ToolOut(ToolMade, kw_only=True):
 class ToolList(ListQuery, kw_only=True):
     category: Category | None = None
     tool_type: ToolType | None = None
+    is_enabled: bool | None = None
+    needs_look: bool | None = None
 
 
 class CategoryOut(Schema, kw_only=True):
@@ -98,6 +120,17 @@ class CategoryOut(Schema, kw_only=True):
     description: str
     icon: str
     tool_count: int
+
+
+class ToolTrial(Schema, kw_only=True):
+    """A tool as it would be created, and the input to run it with."""
+
+    tool_type: ToolType
+    config: JsonObject
+    auth_type: AuthType = AuthType.none
+    auth_config: JsonObject | None = None
+    input_schema: JsonObject | None = None
+    input: JsonObject = {}
 
 
 class Execute(Schema, kw_only=True):
@@ -240,10 +273,11 @@ class ToolStats(Schema, kw_only=True):
 
 
 class ImportOpenApi(Schema, kw_only=True):
-    """`document` is the OpenAPI document as an object, or as JSON or YAML text."""
+    """`document` is the OpenAPI document as an object, or as JSON or YAML text; or `url` is where it is."""
 
     # Not decoded here: a large one is read by another process.
-    document: Annotated[Raw, Meta(extra_json_schema={"type": ["object", "string"]})]
+    document: Annotated[Raw, Meta(extra_json_schema={"type": ["object", "string"]})] | UnsetType = UNSET
+    url: Annotated[str, Meta(min_length=1, max_length=2_000)] | None = None
     name: Name | None = None
     category: Category = Category.custom
     base_url: str | None = None

@@ -26,7 +26,7 @@ from retinue.traces.content import load_content
 from retinue.traces.directory import ExporterDirectory
 from retinue.traces.export_queue import ExportBatch
 from retinue.traces.exporters import receiver_of
-from retinue.traces.models import InstanceTraceExport, OtlpEncoding, TraceExporter
+from retinue.traces.models import PROGRESS_COLUMNS, InstanceTraceExport, OtlpEncoding, TraceExporter
 from retinue.traces.otlp import OutgoingSpan, parse_pairs
 from retinue.traces.receiver import OtlpReceiver, ReceiverAnswer, post_spans
 
@@ -40,15 +40,6 @@ _MAX_DOUBLINGS = 10
 ExportState = TraceExporter | InstanceTraceExport
 
 _exporters, _queue = TraceExporter.__table__, QueuedTracePart.__table__
-_PROGRESS = (
-    "due_at",
-    "failure_count",
-    "failing_since",
-    "last_error",
-    "last_sent_at",
-    "sent_spans",
-    "dropped_spans",
-)
 _DUE = Statement(
     sa.select(_exporters.c.tenant_id, _exporters.c.id).where(
         _exporters.c.enabled == sa.true(),
@@ -64,7 +55,7 @@ _HAS_QUEUED = Statement(
 
 
 def _progress_statement(table: sa.Table) -> Statement[Any]:
-    values = {name: sa.bindparam(f"new_{name}", type_=table.c[name].type) for name in _PROGRESS}
+    values = {name: sa.bindparam(f"new_{name}", type_=table.c[name].type) for name in PROGRESS_COLUMNS}
     return Statement(sa.update(table).where(table.c.id == sa.bindparam("record_id")).values(values))
 
 
@@ -234,5 +225,5 @@ async def _lock_state(unit: Context, target: ExportTarget) -> ExportState | None
 
 
 async def _save_progress(unit: Context, target: ExportTarget, state: ExportState) -> None:
-    values = {f"new_{name}": getattr(state, name) for name in _PROGRESS}
+    values = {f"new_{name}": getattr(state, name) for name in PROGRESS_COLUMNS}
     await target.database(unit).execute(_SAVE_PROGRESS[type(state)], record_id=target.exporter_id, **values)

@@ -1,38 +1,60 @@
 """The parts that an exporter has not sent yet: the next batch, and the removal of what it is done with."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 import sqlalchemy as sa
 
+from retinue.chat.models import ChatLog
+from retinue.chat.traced_turns import SPANS_OF_PLAIN_TURN
 from retinue.kit.clock import Instant
 from retinue.kit.db.in_list import in_list, list_parameter
 from retinue.kit.db.session import SystemDb
-from retinue.kit.db.statements import Statement, record_statement
+from retinue.kit.db.statements import Statement
 from retinue.kit.tracing.models import QueuedTracePart, TracePart
+from retinue.traces.queries import parts_by_id
 
 MAX_BATCH_SPANS = 512
 _MAX_BATCH_PARTS = 256
 
-_queue, _parts = QueuedTracePart.__table__, TracePart.__table__
+_queue, _parts, _logs = QueuedTracePart.__table__, TracePart.__table__, ChatLog.__table__
 _exporter = _queue.c.exporter_id == sa.bindparam("exporter_id", type_=sa.Text())
 _is_same_part = sa.and_(_parts.c.id == _queue.c.part_id, _parts.c.tenant_id == _queue.c.tenant_id)
-_OLDEST = Statement(
-    sa.select(_queue.c.id, _queue.c.part_id, _parts.c.span_count)
-    .join(_parts, _is_same_part)
-    .where(_exporter)
-    .order_by(_queue.c.id)
-    .limit(_MAX_BATCH_PARTS)
+_is_same_turn = sa.and_(
+    _logs.c.id == _queue.c.part_id, _logs.c.tenant_id == _queue.c.tenant_id, _logs.c.trace_ns.is_not(None)
 )
-_PARTS = record_statement(TracePart, sa.select(_parts).where(in_list(_parts.c.id, "ids")))
+
+
+def _waiting(*columns: sa.Column[Any]) -> list[sa.Select[Any]]:
+    """Return the queries of the waiting parts and of the waiting plain turns, with their numbers of spans."""
+    count = sa.literal(SPANS_OF_PLAIN_TURN, sa.BigInteger())
+    return [
+        sa.select(*columns, _parts.c.span_count.label("spans"))
+        .select_from(_queue)
+        .join(_parts, _is_same_part)
+        .where(_exporter),
+        sa.select(*columns, count.label("spans"))
+        .select_from(_queue)
+        .join(_logs, _is_same_turn)
+        .where(_exporter),
+    ]
+
+
+def _oldest() -> Statement[Any]:
+    branches = [
+        query.order_by(_queue.c.id).limit(_MAX_BATCH_PARTS).subquery()
+        for query in _waiting(_queue.c.id, _queue.c.part_id)
+    ]
+    found = sa.union_all(*map(sa.select, branches)).subquery()
+    return Statement(sa.select(found).order_by(found.c.id).limit(_MAX_BATCH_PARTS))
+
+
+_OLDEST = _oldest()
 _REMOVE = Statement(sa.delete(_queue).where(in_list(_queue.c.id, "ids")))
 _is_old = sa.and_(_exporter, _queue.c.created_at < sa.bindparam("before", type_=sa.Text()))
-_OLD_SPANS = Statement(
-    sa.select(sa.func.coalesce(sa.func.sum(_parts.c.span_count), 0))
-    .join(_queue, _is_same_part)
-    .where(_is_old),
-    heavy=True,
-)
+_old_spans = sa.union_all(*(query.where(_is_old) for query in _waiting())).subquery()
+_OLD_SPANS = Statement(sa.select(sa.func.coalesce(sa.func.sum(_old_spans.c.spans), 0)), heavy=True)
 _REMOVE_OLD = Statement(sa.delete(_queue).where(_is_old))
 
 
@@ -52,8 +74,7 @@ async def read_batch(db: SystemDb, exporter_id: str) -> ExportBatch:
         queue_ids.append(queue_id)
         part_ids.append(part_id)
         span_count += spans
-    parts = await db.rows(_PARTS, ids=list_parameter(part_ids)) if part_ids else []
-    return ExportBatch(queue_ids, sorted(parts, key=lambda part: (part.created_at, part.id)))
+    return ExportBatch(queue_ids, await parts_by_id(db, part_ids))
 
 
 async def remove(db: SystemDb, queue_ids: Sequence[str]) -> None:

@@ -12,17 +12,14 @@ class OtlpEncoding(StrEnum):
     json = "json"
 
 
-_PROGRESS = frozenset(
-    {
-        "due_at",
-        "failure_count",
-        "failing_since",
-        "last_error",
-        "last_sent_at",
-        "sent_spans",
-        "dropped_spans",
-        "updated_at",
-    }
+PROGRESS_COLUMNS = (
+    "due_at",
+    "failure_count",
+    "failing_since",
+    "last_error",
+    "last_sent_at",
+    "sent_spans",
+    "dropped_spans",
 )
 
 
@@ -34,7 +31,7 @@ class TraceExporter(TenantRecord, kw_only=True):
     attempt, `failing_since` that of the first failure after the last success.
     """
 
-    __untagged__: ClassVar[frozenset[str]] = _PROGRESS
+    __untagged__: ClassVar[frozenset[str]] = frozenset({*PROGRESS_COLUMNS, "updated_at"})
 
     name: str
     endpoint: str

@@ -6,7 +6,7 @@ from retinue.kit.errors import Invalid
 from retinue.kit.json_types import JsonObject
 from retinue.kit.lists import Listing, Page
 from retinue.kit.schema.base import sent_fields
-from retinue.usage import enforcement, periods
+from retinue.usage import enforcement, periods, refusals
 from retinue.usage.enforcement import BudgetCache
 from retinue.usage.errors import TooManyBudgets
 from retinue.usage.events import BudgetCreated, BudgetDeleted, BudgetUpdated
@@ -37,7 +37,8 @@ async def page(ctx: Context, query: BudgetList) -> Page[BudgetOut]:
 
 async def render_budget(ctx: Context, budget: Budget) -> BudgetOut:
     resets_at = periods.end_of(periods.name_at(ctx.now, budget.period.value))
-    return BudgetOut.from_record(budget, await enforcement.load_spent(ctx, budget), resets_at)
+    spent = await enforcement.load_spent(ctx, budget)
+    return BudgetOut.from_record(budget, spent, refusals.count_refused(budget, ctx.now), resets_at)
 
 
 async def create(ctx: Context, body: BudgetCreate) -> BudgetOut:

@@ -19,7 +19,7 @@ _BATCH_SIZE = 2000
 _entries = UsageEntry.__table__
 _NEW_IDS = Statement(
     sa.select(_entries.c.id)
-    .where(_entries.c.is_new.is_(sa.true()))
+    .where(_entries.c.is_new == sa.true())
     .order_by(_entries.c.tenant_id, _entries.c.id)
     .limit(_BATCH_SIZE)
 )
@@ -27,7 +27,7 @@ _NEW_IDS = Statement(
 _DELETE_RETURNING = record_statement(
     UsageEntry,
     sa.delete(_entries)
-    .where(in_list(_entries.c.id, "ids"), _entries.c.is_new.is_(sa.true()))
+    .where(in_list(_entries.c.id, "ids"), _entries.c.is_new == sa.true())
     .returning(*_entries.c),
 )
 

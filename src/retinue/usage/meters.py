@@ -9,15 +9,13 @@ from typing import Any
 import sqlalchemy as sa
 
 from retinue.adapters.llm.messages import ModelUsage
-from retinue.kit.clock import Instant
+from retinue.kit.clock import Instant, hour_of
 from retinue.kit.context import Context
 from retinue.kit.db.statements import Statement
 from retinue.kit.ids import new_id
 from retinue.kit.json_types import JsonObject
 from retinue.usage.models import COUNTERS, DIMENSIONS, UsageEntry
 from retinue.usage.price_book import usd
-
-_HOUR_LENGTH = len("2026-11-15T08")
 
 _entries = UsageEntry.__table__
 _ADD = Statement(
@@ -100,7 +98,3 @@ def _add(ctx: Context, counts: Mapping[str, float], **dimensions: str) -> None:
             "hour": hour_of(now),
         },
     )
-
-
-def hour_of(at: Instant) -> str:
-    return at[:_HOUR_LENGTH]

@@ -99,6 +99,8 @@ class UnpricedModels(Struct, frozen=True):
 class Budget(TenantRecord, kw_only=True):
     """A limit on daily or monthly spending; `announced_for` is the period last announced.
 
+    `refused_count` turns were refused on the day `refused_on`, the last of them `refused_because`.
+
     `on_unpriced` says what becomes of models whose cost a limit in dollars could not count.
     """
 
@@ -112,6 +114,9 @@ class Budget(TenantRecord, kw_only=True):
     on_unpriced: Annotated[OnUnpriced, ServerDefault("'allow'")] = OnUnpriced.refuse
     announced_for: str = ""
     announced_unpriced: Annotated[UnpricedModels, ServerDefault("'{}'")] = UnpricedModels()
+    refused_on: Annotated[str, ServerDefault("''")] = ""
+    refused_count: Annotated[int, ServerDefault("0")] = 0
+    refused_because: Annotated[str, ServerDefault("''")] = ""
     created_by: str
 
 

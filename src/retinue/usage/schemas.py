@@ -24,6 +24,7 @@ class UsageQuery(Schema, kw_only=True):
     to: When | None = None
     granularity: Granularity = "day"
     group_by: GroupBy = ""
+    group_ids: Annotated[str, Meta(max_length=8_000)] = ""
     format: Literal["json", "csv"] = "json"
 
 
@@ -70,6 +71,7 @@ class Counters(Schema, kw_only=True):
     notifications: int = 0
     storage_bytes: int = 0
     estimated_cost_usd: float = 0.0
+    unpriced_tokens: int = 0
 
 
 class UsageRow(Counters, kw_only=True):
@@ -136,14 +138,22 @@ class BudgetOut(Schema, kw_only=True):
     action: BudgetAction
     on_unpriced: OnUnpriced
     spent: float
+    refused_today: int
+    refused_because: str | None
     resets_at: Instant
     created_at: Instant
     updated_at: Instant
 
     @classmethod
-    def from_record(cls, budget: Budget, spent: float, resets_at: Instant) -> Self:
-        scope = Scope(type=budget.scope_type, id=budget.scope_id or None)
-        return cls.of(budget, scope=scope, spent=round(spent, 9), resets_at=resets_at)
+    def from_record(cls, budget: Budget, spent: float, refused_today: int, resets_at: Instant) -> Self:
+        return cls.of(
+            budget,
+            scope=Scope(type=budget.scope_type, id=budget.scope_id or None),
+            spent=round(spent, 9),
+            refused_today=refused_today,
+            refused_because=budget.refused_because if refused_today else None,
+            resets_at=resets_at,
+        )
 
 
 class BudgetList(PageQuery, kw_only=True):

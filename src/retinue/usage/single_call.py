@@ -9,6 +9,7 @@ from retinue.usage.enforcement import BudgetCache, BudgetHold, Ceiling, Spender
 from retinue.usage.meters import meter, token_counts
 from retinue.usage.model_call import BookedCall, PlannedCall
 from retinue.usage.price_book import PriceBook, load_price_book, usd
+from retinue.usage.spending_of_work import report_spending
 
 
 def spender_of(ctx: Context, agent_id: str = "") -> Spender:
@@ -64,6 +65,7 @@ class SingleCall:
                 embed_key_id=spender.embed_key_id,
                 channel=self._channel,
             )
+            report_spending(unit, tokens, None if nano_usd is None else usd(nano_usd))
             enforcement.enqueue_threshold_checks(unit, spender, usd(nano_usd or 0), tokens)
             if nano_usd is None:
                 unpriced.announce(unit, spender, call.model)

@@ -9,8 +9,8 @@ from retinue.kit.context.references import Referrer
 from retinue.kit.errors import Invalid
 from retinue.kit.http.uploads import UploadedFile
 from retinue.kit.schema.base import sent_fields
+from retinue.kit.text.locales import is_language, is_timezone
 from retinue.users.events import UserUpdated
-from retinue.users.locales import is_language, is_timezone
 from retinue.users.models import User
 from retinue.users.queries import fetch_self, lock_self
 from retinue.users.schemas import ProfileOut, ProfileUpdate

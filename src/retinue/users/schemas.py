@@ -1,4 +1,4 @@
-from typing import Annotated
+from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, UnsetType
 
@@ -7,6 +7,12 @@ from retinue.kit.lists import ListQuery, Slice
 from retinue.kit.schema.base import Email, Name, Schema
 from retinue.users.email_addresses import normalize_email
 from retinue.users.models import Invitation, User, UserStatus
+
+MAX_NAMES = 100
+MAX_FOUND_NAMES = 20
+MIN_SEARCH_LENGTH = 2
+
+NamedKind = Literal["user", "service_account", "embed_key"]
 
 
 class Address(Schema, kw_only=True):
@@ -52,6 +58,11 @@ class UserList(ListQuery, kw_only=True):
     tenant_id: Annotated[str, Meta(max_length=64)] | None = None
 
 
+def _public_name(user: User) -> str:
+    """Return the name; an account without one is shown by the part of its address before the `@`."""
+    return f"{user.first_name} {user.last_name}".strip() or user.email.partition("@")[0]
+
+
 class AdministratorOut(Schema, kw_only=True):
     id: str
     name: str
@@ -59,9 +70,24 @@ class AdministratorOut(Schema, kw_only=True):
 
     @classmethod
     def from_record(cls, user: User) -> "AdministratorOut":
-        """Return the name; an account without one is shown by the part of its address before the `@`."""
-        name = f"{user.first_name} {user.last_name}".strip() or user.email.partition("@")[0]
-        return cls.of(user, name=name)
+        return cls.of(user, name=_public_name(user))
+
+
+class NameQuery(Schema, kw_only=True):
+    ids: Annotated[str, Meta(max_length=MAX_NAMES * 65)] = ""
+    search: Annotated[str, Meta(min_length=MIN_SEARCH_LENGTH, max_length=100)] | None = None
+
+
+class NameOut(Schema, kw_only=True):
+    id: str
+    name: str
+    kind: NamedKind
+
+    @classmethod
+    def from_record(cls, record: Any, kind: NamedKind) -> "NameOut":
+        """Return the name of a user, or of another record with a `name`."""
+        name = _public_name(record) if isinstance(record, User) else record.name
+        return cls(id=record.id, name=name, kind=kind)
 
 
 class AccessRequestCreate(Schema, kw_only=True):

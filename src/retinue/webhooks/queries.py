@@ -20,10 +20,23 @@ _attempts = WebhookAttempt.__table__
 
 WEBHOOKS = Listing(
     Webhook,
+    searches=("url", "description"),
     sorts=("created_at", "updated_at", "url"),
-    matches={"active": _webhooks.c.is_active == sa.bindparam("active", type_=sa.Boolean())},
+    matches={
+        "active": _webhooks.c.is_active == sa.bindparam("active", type_=sa.Boolean()),
+        "needs_look": sa.or_(_webhooks.c.disable_at.is_not(None), _webhooks.c.disabled_reason.is_not(None))
+        == sa.bindparam("needs_look", type_=sa.Boolean()),
+    },
 )
-_OF_EVENT = Listing(WebhookDelivery, filters=("status", "event_id"))
+_FILTERED = Listing(
+    WebhookDelivery,
+    searches=("event_type", "event_id", "id", "error", "error_message"),
+    filters=("status", "event_id", "event_type"),
+    from_={"from_": "created_at"},
+    until={"to": "created_at"},
+    heavy=True,
+)
+_NARROWING = ("event_id", "event_type", "search", "from_", "to")
 
 
 class SubscribedWebhook(msgspec.Struct):
@@ -127,8 +140,8 @@ async def count_pending(ctx: Context, webhook: Webhook) -> int:
 
 async def page_of_deliveries(ctx: Context, webhook: Webhook, query: DeliveryList) -> Slice[WebhookDelivery]:
     """Return one page; the total comes from stored counts, and only pending deliveries are counted."""
-    if query.event_id is not None:
-        return await _OF_EVENT.page(ctx.db, query, webhook_id=webhook.id)
+    if any(getattr(query, name) is not None for name in _NARROWING):
+        return await _FILTERED.page(ctx.db, query, webhook_id=webhook.id)
     per_page = min(query.per_page, MAX_PER_PAGE)
     total = await _count(ctx, webhook, query.status)
     where = {

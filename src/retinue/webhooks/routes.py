@@ -31,7 +31,10 @@ routes = Routes("/api/v1/webhooks", tag="webhooks")
 
 @routes.get("", requires="webhooks:read")
 async def list_webhooks(ctx: Context, query: WebhookList) -> WebhookPage:
-    """Return the outgoing webhooks of the tenant, by default newest first. Secrets are never included."""
+    """Return the outgoing webhooks of the tenant, by default newest first. Secrets are never included.
+
+    With `include=series`, each has its counts of the last 24 hours.
+    """
     return await service.page(ctx, query)
 
 
@@ -101,8 +104,11 @@ async def replay_deliveries(ctx: Context, webhook: WebhookById, body: DeliveryRe
 
 @routes.get("/{webhook_id}/stats", requires="webhooks:read")
 async def get_webhook_stats(ctx: Context, webhook: WebhookById, query: WebhookStatsQuery) -> WebhookStats:
-    """Return counts, success rate and response times for a period. Test deliveries count."""
-    return await statistics.collect(ctx, webhook, query.period)
+    """Return counts, success rate and response times for a period. Test deliveries count.
+
+    With `interval`, `series` counts each hour or day, also those without deliveries.
+    """
+    return await statistics.collect(ctx, webhook, query)
 
 
 @routes.get("/{webhook_id}/executions", requires="webhooks:read")

@@ -5,7 +5,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from retinue.kit.json_types import JsonObject
-from retinue.kit.lists import PageQuery, Pagination
+from retinue.kit.lists import ListQuery, PageQuery, Pagination
 from retinue.kit.schema.base import Schema
 from retinue.webhooks.models import DeliveryStatus
 
@@ -42,6 +42,15 @@ class WebhookUpdate(Schema, kw_only=True):
     filters: Filters | UnsetType | None = UNSET
 
 
+class DeliveryPoint(Schema, kw_only=True):
+    """Deliveries that ended in one hour or day, and those created in it that have not ended."""
+
+    start: str
+    delivered: int
+    failed: int
+    pending: int
+
+
 class WebhookOut(Schema, kw_only=True):
     """`success_rate` is the percentage of ended deliveries that succeeded; 0 if none has ended."""
 
@@ -54,10 +63,12 @@ class WebhookOut(Schema, kw_only=True):
     filters: JsonObject
     secret_prefix: str
     disabled_reason: str | None
+    failing_since: str | None
     last_delivery_at: str | None
     success_rate: float
     created_at: str
     updated_at: str
+    series: list[DeliveryPoint] | UnsetType = UNSET
 
 
 class WebhookMade(WebhookOut, kw_only=True):
@@ -74,9 +85,10 @@ class WebhookPage(Schema, kw_only=True):
     per_page: int
 
 
-class WebhookList(PageQuery, kw_only=True):
+class WebhookList(ListQuery, kw_only=True):
     active: bool | None = None
-    sort: str | None = None
+    needs_look: bool | None = None
+    include: Literal["series"] | None = None
 
 
 class WebhookSecretRotate(Schema, kw_only=True):
@@ -110,6 +122,10 @@ class WebhookTested(Schema, kw_only=True):
 class DeliveryList(PageQuery, kw_only=True):
     status: DeliveryStatus | None = None
     event_id: Annotated[str, Meta(max_length=64)] | None = None
+    event_type: Annotated[str, Meta(max_length=200)] | None = None
+    search: Annotated[str, Meta(max_length=100)] | None = None
+    from_: str | None = msgspec.field(name="from", default=None)
+    to: str | None = None
 
 
 class DeliveryOut(Schema, kw_only=True):
@@ -191,6 +207,7 @@ class DeliveryPeriod(StrEnum):
 
 class WebhookStatsQuery(msgspec.Struct, kw_only=True):
     period: DeliveryPeriod = DeliveryPeriod.week
+    interval: Literal["hour", "day"] | None = None
 
 
 class WebhookStats(Schema, kw_only=True):
@@ -205,3 +222,4 @@ class WebhookStats(Schema, kw_only=True):
     success_rate: float
     avg_response_time_ms: int
     p95_response_time_ms: int
+    series: list[DeliveryPoint] | UnsetType = UNSET

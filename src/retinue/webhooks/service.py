@@ -2,8 +2,11 @@
 
 from functools import partial
 
+import msgspec
 import sqlalchemy as sa
+from msgspec import UNSET
 
+from retinue.kit.clock import parse_instant, to_instant
 from retinue.kit.context import Context
 from retinue.kit.crypto import Sealed
 from retinue.kit.db.statements import Statement
@@ -13,7 +16,8 @@ from retinue.kit.schema.base import sent_fields
 from retinue.kit.text.header_masks import require_entered, unmask_headers
 from retinue.kit.webhook_signing import new_signing_secret
 from retinue.tenants.event_listeners import mark_listened_to
-from retinue.webhooks import queries
+from retinue.webhooks import queries, statistics
+from retinue.webhooks.delivery.results import DISABLE_AFTER
 from retinue.webhooks.destinations import check_headers, check_url, without_query
 from retinue.webhooks.errors import TooManyWebhooks, WebhookGone
 from retinue.webhooks.events import WebhookCreated, WebhookDeleted, WebhookUpdated
@@ -62,16 +66,22 @@ def render_webhook(ctx: Context, webhook: Webhook) -> WebhookOut:
 
 def _derived_fields(ctx: Context, webhook: Webhook) -> JsonObject:
     ended = webhook.delivered_count + webhook.failed_count
+    until = webhook.disable_at
     return {
         "active": webhook.is_active,
+        "failing_since": None if until is None else to_instant(parse_instant(until) - DISABLE_AFTER),
         "headers": shown_headers(ctx, webhook),
         "success_rate": round(100 * webhook.delivered_count / ended, 1) if ended else 0.0,
+        "series": UNSET,
     }
 
 
 async def page(ctx: Context, query: WebhookList) -> WebhookPage:
     found = await queries.WEBHOOKS.page(ctx.db, query)
     listed = found.to_page(partial(render_webhook, ctx))
+    if query.include == "series":
+        series = await statistics.collect_last_day(ctx, found.items)
+        listed.data = [msgspec.structs.replace(one, series=series[one.id]) for one in listed.data]
     return WebhookPage.of(found, data=listed.data, pagination=listed.pagination)
 
 

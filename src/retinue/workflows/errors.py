@@ -13,6 +13,12 @@ class WorkflowVersionNotFound(NotFound):
     code = "version_not_found"
 
 
+class WorkflowDraftNotFound(NotFound):
+    """The workflow has no draft to publish. Save one first, or publish the workflow as it is."""
+
+    code = "draft_not_found"
+
+
 class WorkflowExecutionNotFound(NotFound):
     """There is no such execution."""
 

@@ -48,6 +48,24 @@ class WorkflowPublished(WorkflowEvent, kw_only=True):
     """A workflow was published."""
 
 
+class WorkflowDraftEvent(Event, kw_only=True):
+    workflow_id: str
+    name: str
+
+
+_DRAFT_EXAMPLE = {"workflow_id": "wf_…", "name": "Qualify leads"}
+
+
+@event("system.workflow_draft.saved", subject="workflow_id", audited=True, example=_DRAFT_EXAMPLE)
+class WorkflowDraftSaved(WorkflowDraftEvent, kw_only=True):
+    """The draft of a workflow was saved; the workflow itself stays as it is."""
+
+
+@event("system.workflow_draft.discarded", subject="workflow_id", audited=True, example=_DRAFT_EXAMPLE)
+class WorkflowDraftDiscarded(WorkflowDraftEvent, kw_only=True):
+    """The draft of a workflow was discarded without being published."""
+
+
 class WorkflowExecutionEvent(Event, kw_only=True):
     workflow_id: str
     execution_id: str

@@ -30,6 +30,7 @@ from retinue.workflows.schemas import (
     redacted_execution,
     shown_execution,
 )
+from retinue.workflows.spendings import load_spent_inside
 from retinue.workflows.versions import resolve_version
 
 _DONE_STATUSES = {NodeStatus.completed, NodeStatus.skipped}
@@ -75,7 +76,8 @@ async def _start_manually(
 
 
 async def load_detail(ctx: Context, execution: WorkflowExecution) -> WorkflowExecutionOut:
-    shown = shown_execution(ctx, execution, await load_node_runs(ctx, execution.id))
+    runs = await load_node_runs(ctx, execution.id)
+    shown = shown_execution(ctx, execution, runs, await load_spent_inside(ctx, execution.id))
     return shown if await may_read(ctx, execution) else redacted_execution(shown)
 
 

@@ -19,7 +19,14 @@ from retinue.workflows.job_kinds import (
     START_BY_EVENT,
     START_QUEUED,
 )
-from retinue.workflows.models import RunStatus, Workflow, WorkflowChain, WorkflowExecution, WorkflowVersion
+from retinue.workflows.models import (
+    RunStatus,
+    Workflow,
+    WorkflowChain,
+    WorkflowExecution,
+    WorkflowSpending,
+    WorkflowVersion,
+)
 from retinue.workflows.schedules import LATE_AFTER_SECONDS, fire_late_schedules, fire_schedule
 from retinue.workflows.triggers import start_by_event
 
@@ -66,6 +73,15 @@ _chains = WorkflowChain.__table__
 # Every start in the chain updates the row, so an active chain is never old.
 _OLD_CHAINS = purge_statement(_chains, _chains.c.updated_at < sa.bindparam("before"))
 
+_spendings = WorkflowSpending.__table__
+_OLD_SPENDINGS = purge_statement(
+    _spendings,
+    _spendings.c.created_at < sa.bindparam("before"),
+    ~sa.exists().where(
+        _executions.c.tenant_id == _spendings.c.tenant_id, _executions.c.id == _spendings.c.execution_id
+    ),
+)
+
 
 async def purge_executions(ctx: Context) -> None:
     """Delete old executions in short transactions, up to a limit; the next run continues."""
@@ -80,6 +96,7 @@ async def purge_executions(ctx: Context) -> None:
                     deleted_count = await unit.db.execute(statement, workflow_id=workflow_id, before=before)
                 batches += deleted_count == PURGE_BATCH_ROWS
     await purge_all_tenants(ctx, _OLD_CHAINS, before=before)
+    await purge_all_tenants(ctx, _OLD_SPENDINGS, before=before)
 
 
 async def end_overdue_executions(ctx: Context) -> None:

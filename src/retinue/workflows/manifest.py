@@ -3,12 +3,15 @@ from retinue.kit.context.manifest import Manifest
 from retinue.kit.context.process_state import ProcessState
 from retinue.kit.context.references import Reference
 from retinue.kit.context.search_sources import SearchSource
+from retinue.usage.spending_of_work import SpendingRecorder
 from retinue.workflows.engine.node_type import register_node_types
 from retinue.workflows.engine.steps import resume_node
 from retinue.workflows.engine.watchers import ExecutionWatchers
 from retinue.workflows.events import (
     WorkflowCreated,
     WorkflowDeleted,
+    WorkflowDraftDiscarded,
+    WorkflowDraftSaved,
     WorkflowExecutionCompleted,
     WorkflowExecutionFailed,
     WorkflowExecutionStarted,
@@ -21,13 +24,16 @@ from retinue.workflows.models import (
     NodeRun,
     Workflow,
     WorkflowChain,
+    WorkflowDraft,
     WorkflowExecution,
     WorkflowSchedule,
+    WorkflowSpending,
     WorkflowVersion,
 )
 from retinue.workflows.nodes.registry import ALL_NODES
 from retinue.workflows.queries import find_referring_workflows, keep_reference
 from retinue.workflows.routes import ROUTES
+from retinue.workflows.spendings import record_spending
 from retinue.workflows.tool_kind import TOOL_KIND
 from retinue.workflows.trigger_configs import CONFIG_SCHEMAS as TRIGGER_CONFIG_SCHEMAS
 from retinue.workflows.triggers import ROUTER, STARTER
@@ -36,13 +42,24 @@ register_node_types(ALL_NODES)
 
 manifest = Manifest(
     name="workflows",
-    records=(Workflow, WorkflowVersion, WorkflowExecution, WorkflowChain, NodeRun, WorkflowSchedule),
+    records=(
+        Workflow,
+        WorkflowDraft,
+        WorkflowVersion,
+        WorkflowExecution,
+        WorkflowChain,
+        NodeRun,
+        WorkflowSpending,
+        WorkflowSchedule,
+    ),
     routes=ROUTES,
     events=(
         WorkflowCreated,
         WorkflowUpdated,
         WorkflowDeleted,
         WorkflowPublished,
+        WorkflowDraftSaved,
+        WorkflowDraftDiscarded,
         WorkflowExecutionStarted,
         WorkflowExecutionCompleted,
         WorkflowExecutionFailed,
@@ -51,7 +68,7 @@ manifest = Manifest(
     jobs=JOBS,
     references=tuple(
         Reference(to=thing, kind="workflows", find=find_referring_workflows, detach=keep_reference)
-        for thing in ("agent", "tool", "data_table")
+        for thing in ("agent", "tool", "data_table", "notification_channel")
     ),
     tool_kinds=(TOOL_KIND,),
     config_schemas=(
@@ -62,6 +79,7 @@ manifest = Manifest(
     routers=(ROUTER,),
     workflow_starters=(STARTER,),
     continuations=(Continuation("workflow_node", resume_node),),
+    provided=(SpendingRecorder(record_spending),),
     process_state=(ProcessState(ExecutionWatchers, ExecutionWatchers, ExecutionWatchers.close),),
     search_sources=(
         SearchSource(

@@ -6,6 +6,7 @@ import sqlalchemy as sa
 
 from retinue.kit.clock import Instant
 from retinue.kit.context.continuations import ContinuationRef
+from retinue.kit.context.drafts import DraftRecord
 from retinue.kit.db.models import Ref, ServerDefault, TenantRecord, index_equal, index_where, table
 from retinue.kit.json_types import JsonObject
 from retinue.workflows.trail import TrailEntry
@@ -59,12 +60,21 @@ class Workflow(TenantRecord, kw_only=True):
     edges: list[JsonObject] = []
     input_schema: JsonObject | None = None
     settings: JsonObject = {}
+    ui: Annotated[JsonObject, ServerDefault("'{}'")] = {}
+    """State of editors, such as positions; it is never run."""
     listens: bool = False
     """Whether it is published and has an event trigger."""
     published_at: Instant | None = None
     execution_count: int = 0
     success_count: int = 0
     created_by: str = ""
+
+
+@table("workflow_drafts", prefix="wfd", unique=[("tenant_id", "owner_id")])
+class WorkflowDraft(DraftRecord, kw_only=True):
+    """Changes of a workflow that are not in use yet."""
+
+    owner_id: Annotated[str, Ref(Workflow, cascade=True)]
 
 
 @table("workflow_versions", prefix="wfv", indexes=[("tenant_id", "workflow_id", "version")])
@@ -79,6 +89,7 @@ class WorkflowVersion(TenantRecord, kw_only=True):
     edges: list[JsonObject]
     input_schema: JsonObject | None = None
     settings: JsonObject = {}
+    ui: Annotated[JsonObject, ServerDefault("'{}'")] = {}
     created_by: str = ""
 
 
@@ -144,6 +155,8 @@ class WorkflowExecution(TenantRecord, kw_only=True):
     depth: int = 0
     root_id: str | None = None
     """The first execution of the chain that started this one; None for a root."""
+    awaited_by: Annotated[str, ServerDefault("''")] = ""
+    """The nodes that wait for it, the outermost first, as `engine.lineage` writes them."""
     lent: Annotated[int, ServerDefault("0")] = 0
     """The number of active tasks that wait for another execution inside a call; they need no slot."""
     retry_of: str | None = None
@@ -190,6 +203,26 @@ class NodeRun(TenantRecord, kw_only=True):
     started_at: Instant
     completed_at: Instant | None = None
     duration_ms: int | None = None
+
+
+@table(
+    "workflow_spendings",
+    prefix="wsp",
+    time_ordered_ids=True,
+    indexes=[("tenant_id", "execution_id", "node_id"), ("created_at",)],
+)
+class WorkflowSpending(TenantRecord, kw_only=True):
+    """Tokens of a model call or turn on behalf of a node, and their cost, if the price is known.
+
+    A node that waits for another execution has a row for everything that is spent in there. There is no
+    foreign key: what was spent is stored even if the execution has been deleted since.
+    """
+
+    execution_id: str
+    node_id: str
+    item: int = WHOLE_NODE
+    tokens: int
+    cost_usd: float | None = None
 
 
 @table(

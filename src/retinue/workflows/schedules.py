@@ -10,19 +10,30 @@ import structlog
 from retinue.kit.clock import instant_from_timestamp
 from retinue.kit.context import Context
 from retinue.kit.cron import parse_cron
+from retinue.kit.cron_words import describe_cron
 from retinue.kit.db.statements import Statement
-from retinue.kit.errors import RetinueError
+from retinue.kit.errors import Invalid, RetinueError
 from retinue.kit.json_types import JsonObject
-from retinue.workflows.errors import TooManySchedules
+from retinue.kit.schema.base import sent_fields
+from retinue.workflows.errors import ScheduleNotFound, TooManySchedules
 from retinue.workflows.job_kinds import FIRE_SCHEDULE, ScheduleDue
 from retinue.workflows.models import Workflow, WorkflowSchedule, WorkflowStatus
-from retinue.workflows.schemas import WorkflowScheduleCreate, WorkflowScheduleOut
+from retinue.workflows.schemas import (
+    SchedulePreview,
+    SchedulePreviewRequest,
+    WorkflowScheduleCreate,
+    WorkflowScheduleOut,
+    WorkflowScheduleUpdate,
+)
 from retinue.workflows.trigger_configs import ScheduleTriggerConfig, check_schedule
 from retinue.workflows.triggers import start_published
 
 log = structlog.get_logger("retinue.workflows")
 
 MAX_SCHEDULES = 20
+_PREVIEWED_TIMES = 5
+_OF_TRIGGER = ("cron", "timezone", "input")
+"""Fields that the schedule of a trigger takes from there."""
 # A schedule that is this late may have lost its job, and gets another one.
 LATE_AFTER_SECONDS = 60.0
 
@@ -62,6 +73,40 @@ async def create(ctx: Context, workflow: Workflow, body: WorkflowScheduleCreate)
         created_by=ctx.principal.id,
     )
     return await _store(ctx, created)
+
+
+async def update(ctx: Context, schedule: WorkflowSchedule, body: WorkflowScheduleUpdate) -> WorkflowSchedule:
+    """Change the fields that are sent; if the times change, the next one is counted from now."""
+    locked = await ctx.db.lock(WorkflowSchedule, schedule.id)
+    if locked is None:
+        raise ScheduleNotFound
+    changes = {name: value for name, value in sent_fields(body).items() if getattr(locked, name) != value}
+    if locked.is_trigger and (followed := [name for name in _OF_TRIGGER if name in changes]):
+        raise Invalid(dict.fromkeys(followed, "follows the trigger of the workflow; change it there"))
+    times = ScheduleTriggerConfig(
+        cron=changes.get("cron", locked.cron), timezone=changes.get("timezone", locked.timezone)
+    )
+    check_schedule(times)
+    if "timezone" in changes:
+        changes["timezone"] = changes["timezone"] or "UTC"
+    await ctx.db.update(locked, **changes)
+    if changes.keys() - {"input"}:
+        await ctx.db.update(locked, next_at=_next_run_time(ctx, locked) if locked.active else None)
+        _enqueue_next_run(ctx, locked.id, locked.next_at)
+    return locked
+
+
+def preview(ctx: Context, body: SchedulePreviewRequest) -> SchedulePreview:
+    """Return when such a schedule would fire."""
+    check_schedule(ScheduleTriggerConfig(cron=body.cron, timezone=body.timezone))
+    cron, zone = parse_cron(body.cron), ZoneInfo(body.timezone or "UTC")
+    times: list[datetime] = []
+    moment = datetime.fromtimestamp(ctx.clock.time(), UTC)
+    while len(times) < _PREVIEWED_TIMES and (found := cron.next_after(moment, zone)) is not None:
+        times.append(found)
+        moment = found
+    instants = [instant_from_timestamp(time.timestamp()) for time in times]
+    return SchedulePreview(words=describe_cron(cron), next_times=instants)
 
 
 async def _store(ctx: Context, schedule: WorkflowSchedule) -> WorkflowSchedule:

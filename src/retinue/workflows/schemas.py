@@ -9,9 +9,11 @@ from retinue.kit.conversation_ids import without_message
 from retinue.kit.json_types import JsonObject
 from retinue.kit.lists import ListQuery, PageQuery
 from retinue.kit.schema.base import Name, Schema
+from retinue.kit.schema.drafts import DraftState
 from retinue.kit.text.header_masks import mask_config_headers
 from retinue.workflows.definition import MAX_EDGES, MAX_NODES
 from retinue.workflows.models import (
+    WHOLE_NODE,
     NodeRun,
     NodeStatus,
     RunStatus,
@@ -20,12 +22,15 @@ from retinue.workflows.models import (
     WorkflowStatus,
     WorkflowVersion,
 )
+from retinue.workflows.spendings import NOTHING_KNOWN, Spent, SpentInside
 
 _WRITE = "workflows:write"
 Description = Annotated[str, Meta(max_length=2_000)]
 Nodes = Annotated[list[JsonObject], Meta(max_length=MAX_NODES)]
 Edges = Annotated[list[JsonObject], Meta(max_length=MAX_EDGES)]
 Id = Annotated[str, Meta(max_length=64)]
+Cron = Annotated[str, Meta(min_length=1, max_length=200)]
+Timezone = Annotated[str, Meta(max_length=64)]
 
 
 class WorkflowTrigger(Schema, kw_only=True):
@@ -53,17 +58,42 @@ class WorkflowCreate(Schema, kw_only=True):
     edges: Edges = []
     input_schema: JsonObject | None = None
     settings: WorkflowSettings | None = None
+    ui: JsonObject | None = None
 
 
-class WorkflowUpdate(Schema, kw_only=True):
+class WorkflowContentChanges(Schema, kw_only=True):
     name: Name | UnsetType = UNSET
     description: Description | UnsetType | None = UNSET
-    status: WorkflowStatus | UnsetType = UNSET
     trigger: WorkflowTrigger | UnsetType | None = UNSET
     nodes: Nodes | UnsetType = UNSET
     edges: Edges | UnsetType = UNSET
     input_schema: JsonObject | UnsetType | None = UNSET
     settings: WorkflowSettings | UnsetType | None = UNSET
+    ui: JsonObject | UnsetType | None = UNSET
+
+
+class WorkflowUpdate(WorkflowContentChanges, kw_only=True):
+    status: WorkflowStatus | UnsetType = UNSET
+
+
+class WorkflowDraftUpdate(Schema, kw_only=True):
+    content: WorkflowContentChanges
+
+
+class WorkflowDraftContent(Schema, kw_only=True):
+    name: str
+    description: str
+    trigger: WorkflowTrigger
+    nodes: list[JsonObject]
+    edges: list[JsonObject]
+    input_schema: JsonObject | None
+    settings: WorkflowSettings
+    ui: JsonObject
+
+
+class WorkflowDraftOut(DraftState, kw_only=True):
+    workflow_id: str
+    content: WorkflowDraftContent
 
 
 class WorkflowList(ListQuery, kw_only=True):
@@ -88,6 +118,7 @@ class WorkflowOut(Schema, kw_only=True):
     edges: list[JsonObject]
     input_schema: JsonObject | None
     settings: WorkflowSettings
+    ui: JsonObject
     stats: WorkflowStats
     created_by: str
     created_at: Instant
@@ -122,6 +153,7 @@ class WorkflowVersionOut(Schema, kw_only=True):
     edges: list[JsonObject]
     input_schema: JsonObject | None
     settings: WorkflowSettings
+    ui: JsonObject
     created_by: str
     created_at: Instant
 
@@ -132,6 +164,13 @@ def shown_version(ctx: Context, version: WorkflowVersion) -> WorkflowVersionOut:
         nodes=mask_config_headers(ctx.principal, version.nodes, _WRITE),
         settings=msgspec.convert(version.settings, WorkflowSettings),
     )
+
+
+class WorkflowContent(Schema, kw_only=True):
+    """Nodes and edges as an editor has them, saved or not."""
+
+    nodes: Nodes = []
+    edges: Edges = []
 
 
 class WorkflowProblem(Schema):
@@ -183,6 +222,8 @@ class WorkflowExecutionSummary(Schema, kw_only=True):
     completed_at: Instant | None
     duration_ms: int | None
     error: JsonObject | None
+    tokens: int | None
+    cost_usd: float | None
     redacted: bool | UnsetType = UNSET
 
 
@@ -200,6 +241,8 @@ class WorkflowNodeRun(Schema, kw_only=True):
     started_at: Instant
     completed_at: Instant | None
     duration_ms: int | None
+    tokens: int | None
+    cost_usd: float | None
 
 
 class WorkflowExecutionOut(WorkflowExecutionSummary, kw_only=True):
@@ -220,14 +263,21 @@ class WorkflowExecutionAccepted(Schema, kw_only=True):
     created_at: Instant
 
 
-def shown_run(ctx: Context, run: NodeRun) -> WorkflowNodeRun:
+def shown_run(ctx: Context, run: NodeRun, spent: SpentInside) -> WorkflowNodeRun:
     given = mask_config_headers(ctx.principal, run.input, _WRITE)
-    return WorkflowNodeRun.of(run, item=run.item if run.item >= 0 else None, input=given)
+    if run.item == WHOLE_NODE:
+        return WorkflowNodeRun.of(run, item=None, input=given, **spent.of_node(run.node_id)._asdict())
+    of_item = spent.items.get((run.node_id, run.item), NOTHING_KNOWN)
+    return WorkflowNodeRun.of(run, input=given, **of_item._asdict())
 
 
-def shown_execution(ctx: Context, execution: WorkflowExecution, runs: list[NodeRun]) -> WorkflowExecutionOut:
-    nodes = [shown_run(ctx, run) for run in runs]
-    return WorkflowExecutionOut.of(execution, execution_id=execution.id, nodes=nodes, redacted=UNSET)
+def shown_execution(
+    ctx: Context, execution: WorkflowExecution, runs: list[NodeRun], spent: SpentInside
+) -> WorkflowExecutionOut:
+    nodes = [shown_run(ctx, run, spent) for run in runs]
+    return WorkflowExecutionOut.of(
+        execution, execution_id=execution.id, nodes=nodes, redacted=UNSET, **spent.whole._asdict()
+    )
 
 
 def redacted_execution(shown: WorkflowExecutionOut) -> WorkflowExecutionOut:
@@ -241,10 +291,13 @@ def redacted_execution(shown: WorkflowExecutionOut) -> WorkflowExecutionOut:
     )
 
 
-def shown_summary(execution: WorkflowExecution, *, is_readable: bool) -> WorkflowExecutionSummary:
+def shown_summary(
+    execution: WorkflowExecution, spent: Spent, *, is_readable: bool
+) -> WorkflowExecutionSummary:
     if is_readable:
-        return WorkflowExecutionSummary.of(execution, redacted=UNSET)
-    return WorkflowExecutionSummary.of(execution, error=without_message(execution.error), redacted=True)
+        return WorkflowExecutionSummary.of(execution, redacted=UNSET, **spent._asdict())
+    error = without_message(execution.error)
+    return WorkflowExecutionSummary.of(execution, error=error, redacted=True, **spent._asdict())
 
 
 def accepted(execution: WorkflowExecution) -> WorkflowExecutionAccepted:
@@ -257,10 +310,27 @@ class WorkflowRetry(Schema, kw_only=True):
 
 
 class WorkflowScheduleCreate(Schema, kw_only=True):
-    cron: Annotated[str, Meta(min_length=1, max_length=200)]
-    timezone: Annotated[str, Meta(max_length=64)] = "UTC"
+    cron: Cron
+    timezone: Timezone = "UTC"
     input: Any = msgspec.field(default_factory=dict)
     active: bool = True
+
+
+class WorkflowScheduleUpdate(Schema, kw_only=True):
+    cron: Cron | UnsetType = UNSET
+    timezone: Timezone | UnsetType = UNSET
+    input: Any = UNSET
+    active: bool | UnsetType = UNSET
+
+
+class SchedulePreviewRequest(Schema, kw_only=True):
+    cron: Cron
+    timezone: Timezone = "UTC"
+
+
+class SchedulePreview(Schema, kw_only=True):
+    words: str
+    next_times: list[Instant]
 
 
 class WorkflowScheduleOut(Schema, kw_only=True):

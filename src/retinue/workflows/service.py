@@ -29,11 +29,22 @@ from retinue.workflows.models import (
     WorkflowStatus,
 )
 from retinue.workflows.queries import latest_version
-from retinue.workflows.schemas import WorkflowCreate, WorkflowProblem, WorkflowUpdate, WorkflowValidated
+from retinue.workflows.schemas import (
+    WorkflowContent,
+    WorkflowCreate,
+    WorkflowProblem,
+    WorkflowUpdate,
+    WorkflowValidated,
+)
 from retinue.workflows.versions import VERSIONED_FIELDS, store_version
 
 REFERENCE = "workflow"
 """Target of a `kit.context.references.Reference`: referrers detach from a deleted workflow."""
+
+CONTENT_FIELDS = ("name", "description", "trigger", "nodes", "edges", "input_schema", "settings", "ui")
+"""Fields that editors write; the others tell what became of it."""
+
+MAX_UI_BYTES = 64 * 1024
 
 _TRANSITIONS: dict[WorkflowStatus, list[WorkflowStatus]] = {
     WorkflowStatus.draft: [WorkflowStatus.published, WorkflowStatus.archived],
@@ -60,6 +71,7 @@ async def create(ctx: Context, body: WorkflowCreate) -> Workflow:
     is_published = body.status == WorkflowStatus.published
     workflow.status = WorkflowStatus.draft
     _check_schema(workflow.input_schema)
+    _check_ui(workflow.ui)
     await _check_nodes(ctx, workflow.nodes)
     await ctx.db.insert(workflow)
     _emit(ctx, WorkflowCreated, workflow)
@@ -71,17 +83,14 @@ async def create(ctx: Context, body: WorkflowCreate) -> Workflow:
 async def update(ctx: Context, workflow: Workflow, body: WorkflowUpdate) -> Workflow:
     """Change the workflow; if it is published, store a new version, which later executions run."""
     locked = await lock_workflow(ctx, workflow.id)
-    wanted = _normalize_fields(sent_fields(body))
+    wanted = sent_fields(body)
     status = WorkflowStatus(wanted.pop("status", locked.status))
-    if "nodes" in wanted:
-        wanted["nodes"] = restore_masked_headers(wanted["nodes"], locked.nodes)
-    changes = {name: value for name, value in wanted.items() if getattr(locked, name) != value}
-    unknown_keys.check_written(ctx, changes)
-    _check_schema(changes.get("input_schema"))
-    await _check_nodes(ctx, changes.get("nodes", []))
+    changes = await read_changes(ctx, wanted, {name: getattr(locked, name) for name in CONTENT_FIELDS})
     if changes:
         await ctx.db.update(locked, **changes)
-        if locked.status is WorkflowStatus.published and status is WorkflowStatus.published:
+        stays_published = locked.status is status is WorkflowStatus.published
+        # What only editors read is no reason for another version.
+        if stays_published and changes.keys() != {"ui"}:
             problems = validation.problems_of_missing_values(
                 changes.get("nodes", []), changes.get("edges", [])
             )
@@ -90,6 +99,19 @@ async def update(ctx: Context, workflow: Workflow, body: WorkflowUpdate) -> Work
     if status is not locked.status:
         return await set_status(ctx, locked, status)
     return locked
+
+
+async def read_changes(ctx: Context, sent: JsonObject, current: JsonObject) -> JsonObject:
+    """Return the fields that differ from the current ones; raise if a draft may not contain them."""
+    wanted = _normalize_fields(sent)
+    if "nodes" in wanted:
+        wanted["nodes"] = restore_masked_headers(wanted["nodes"], current["nodes"])
+    changes = {name: value for name, value in wanted.items() if current[name] != value}
+    unknown_keys.check_written(ctx, changes)
+    _check_schema(changes.get("input_schema"))
+    _check_ui(changes.get("ui", {}))
+    await _check_nodes(ctx, changes.get("nodes", []))
+    return changes
 
 
 async def set_status(ctx: Context, workflow: Workflow, status: WorkflowStatus) -> Workflow:
@@ -147,10 +169,7 @@ async def duplicate(ctx: Context, workflow: Workflow) -> Workflow:
     copied = Workflow(
         name=f"{workflow.name[:93]} (copy)",
         created_by=ctx.principal.id,
-        **{
-            name: getattr(workflow, name)
-            for name in ("description", "trigger", "nodes", "edges", "input_schema", "settings")
-        },
+        **{name: getattr(workflow, name) for name in CONTENT_FIELDS if name != "name"},
     )
     await ctx.db.insert(copied)
     _emit(ctx, WorkflowCreated, copied)
@@ -170,10 +189,18 @@ async def delete(ctx: Context, workflow: Workflow) -> None:
 
 async def validate(ctx: Context, workflow: Workflow) -> WorkflowValidated:
     problems = validation.problems_on_publishing(workflow) | await validation.problems_of(ctx, workflow)
-    errors = [
-        WorkflowProblem(validation.find_node_id(path), path, message) for path, message in problems.items()
-    ]
+    ids = {node["id"] for node in workflow.nodes if isinstance(node.get("id"), str)}
+    errors = []
+    for path, message in problems.items():
+        # A node without an id is named by its position, which is no id.
+        node_id = validation.find_node_id(path)
+        errors.append(WorkflowProblem(node_id if node_id in ids else None, path, message))
     return WorkflowValidated(not errors, errors)
+
+
+async def validate_content(ctx: Context, content: WorkflowContent) -> WorkflowValidated:
+    """Return what would keep a workflow with this content from being published."""
+    return await validate(ctx, Workflow(name="", nodes=content.nodes, edges=content.edges))
 
 
 async def lock_workflow(ctx: Context, workflow_id: str) -> Workflow:
@@ -192,7 +219,14 @@ def _normalize_fields(values: JsonObject) -> JsonObject:
         values["trigger"] = msgspec.to_builtins(trigger) if trigger else {"type": "manual", "config": {}}
     if "settings" in values:
         values["settings"] = msgspec.to_builtins(values["settings"]) if values["settings"] else {}
+    if "ui" in values:
+        values["ui"] = values["ui"] or {}
     return values
+
+
+def _check_ui(ui: JsonObject) -> None:
+    if len(msgspec.json.encode(ui)) > MAX_UI_BYTES:
+        raise Invalid({"ui": "must not be larger than 64 KiB as JSON"})
 
 
 def _check_schema(schema: JsonObject | None) -> None:

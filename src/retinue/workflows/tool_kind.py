@@ -75,6 +75,7 @@ async def run(ctx: Context, call: ToolRun) -> Any:
                 trigger_id=call.agent_id or "",
                 run_as=_run_as(ctx, workflow),
                 depth=lineage.depth + 1 if lineage is not None else 0,
+                is_awaited=True,
             ),
         )
     ended = await wait_until_ended(

@@ -126,15 +126,7 @@ async def start_by_event(ctx: Context, payload: StartByEvent) -> None:
     ctx.quote(*quoted_conversation_ids(entry))
     if not _EventTrigger(workflow.tenant_id, workflow.id, workflow.trigger["config"]).accepts(event):
         return
-    event_input = {
-        "id": event.id,
-        "type": event.type,
-        "category": event.category,
-        "correlation_id": event.correlation_id,
-        "created_at": event.created_at,
-        "test": event.is_test,
-        "data": event.data,
-    }
+    event_input = event.as_input()
     try:
         await start_published(
             ctx,

@@ -8,6 +8,7 @@ from retinue.workflows.models import Workflow, WorkflowStatus, WorkflowVersion
 from retinue.workflows.queries import find_version
 
 VERSIONED_FIELDS = ("name", "nodes", "edges", "input_schema", "settings")
+"""Fields whose difference makes another version; a version keeps `ui` besides."""
 
 
 async def store_version(
@@ -18,6 +19,7 @@ async def store_version(
         version=version,
         is_draft=is_draft,
         created_by=ctx.principal.id,
+        ui=workflow.ui,
         **{name: getattr(workflow, name) for name in VERSIONED_FIELDS},
     )
     return await ctx.db.insert(stored)

@@ -3,9 +3,8 @@
 All engines accept `:name` with an object, or `?`, `%s` or `$1` with a list. Values are always bound.
 """
 
-import asyncio
-from collections.abc import AsyncIterator, Iterable
-from contextlib import asynccontextmanager
+from collections.abc import Iterable
+from contextlib import AbstractAsyncContextManager
 from typing import Protocol
 
 from retinue.adapters.databases.connection import ConnectionSpec, DbType, TlsMode, find_db_type, tls_mode
@@ -25,6 +24,7 @@ from retinue.adapters.databases.sql.builder import build
 from retinue.adapters.databases.sql.query import Operation, Query
 from retinue.kit.egress import Egress
 from retinue.kit.extras import require_extra
+from retinue.kit.time_limit import time_limit
 
 __all__ = [
     "MAX_RESULT_BYTES",
@@ -103,10 +103,7 @@ def _driver(db_type: DbType) -> _Driver:
     return sqlite
 
 
-@asynccontextmanager
-async def _time_limit(timeout_s: float) -> AsyncIterator[None]:
-    try:
-        async with asyncio.timeout(timeout_s):
-            yield
-    except TimeoutError:
-        raise DatabaseTimeout(f"The database did not respond within {timeout_s:g} seconds.") from None
+def _time_limit(timeout_s: float) -> AbstractAsyncContextManager[None]:
+    return time_limit(
+        timeout_s, DatabaseTimeout(f"The database did not respond within {timeout_s:g} seconds.")
+    )

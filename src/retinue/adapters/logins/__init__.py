@@ -1,8 +1,7 @@
 """Tests of SSH and SMTP logins by logging in."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager
 
 import msgspec
 
@@ -17,6 +16,7 @@ from retinue.adapters.logins.errors import (
 from retinue.kit.egress import Egress
 from retinue.kit.extras import require_extra
 from retinue.kit.secrets import Secret
+from retinue.kit.time_limit import time_limit
 
 __all__ = [
     "HostKeyMismatch",
@@ -98,10 +98,5 @@ def _milliseconds_since(started: float) -> int:
     return round((_now() - started) * 1000)
 
 
-@asynccontextmanager
-async def _time_limit(timeout_s: float) -> AsyncIterator[None]:
-    try:
-        async with asyncio.timeout(timeout_s):
-            yield
-    except TimeoutError:
-        raise LoginTimeout(f"The server did not respond within {timeout_s:g} seconds.") from None
+def _time_limit(timeout_s: float) -> AbstractAsyncContextManager[None]:
+    return time_limit(timeout_s, LoginTimeout(f"The server did not respond within {timeout_s:g} seconds."))

@@ -1,7 +1,8 @@
 """Mail through SMTP, one connection per mail."""
 
 import asyncio
-from contextlib import suppress
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
@@ -48,36 +49,32 @@ class SmtpMailer:
         self._timeout_s = timeout_s
 
     async def send(self, mail: Mail) -> None:
+        message = build_mime_message(mail, self._sender, self._clock)
+        async with self._session() as client:
+            await client.send_message(
+                message, sender=self._sender.address, recipients=[parse_recipient(mail.to)]
+            )
+
+    async def check_login(self) -> None:
+        """Connect and sign in without sending anything; raise `MailFailed` with the reason otherwise."""
+        async with self._session():
+            pass
+
+    @asynccontextmanager
+    async def _session(self) -> AsyncIterator["SMTP"]:
+        """Connect and sign in, and take leave after what was done within the time limit."""
         import aiosmtplib
 
-        message = build_mime_message(mail, self._sender, self._clock)
         client = self._client()
         try:
             async with asyncio.timeout(self._timeout_s):
                 await client.connect()
-                await client.send_message(
-                    message, sender=self._sender.address, recipients=[parse_recipient(mail.to)]
-                )
+                yield client
             # The server has accepted the mail: a failing QUIT must not look like a failed mail.
             with suppress(aiosmtplib.SMTPException, OSError):
                 await client.quit(timeout=2)
         except (aiosmtplib.SMTPException, OSError) as error:
             # Drop the cause: a server may echo the login it rejects.
-            raise self._failure(error) from None
-        finally:
-            client.close()
-
-    async def check_login(self) -> None:
-        """Connect and sign in without sending anything; raise `MailFailed` with the reason otherwise."""
-        import aiosmtplib
-
-        client = self._client()
-        try:
-            async with asyncio.timeout(self._timeout_s):
-                await client.connect()
-            with suppress(aiosmtplib.SMTPException, OSError):
-                await client.quit(timeout=2)
-        except (aiosmtplib.SMTPException, OSError) as error:
             raise self._failure(error) from None
         finally:
             client.close()

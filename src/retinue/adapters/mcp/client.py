@@ -1,6 +1,5 @@
 """The public client: lists and calls tools of any MCP server, and raises one kind of failure."""
 
-import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from typing import Any, Self, TypeVar
@@ -13,6 +12,7 @@ from retinue.adapters.mcp.tools import call, fetch_listing
 from retinue.kit.clock import Clock
 from retinue.kit.egress import Egress, EgressFailed, EgressRefused, EgressTimeout, ResponseTooLarge
 from retinue.kit.errors import RetinueError
+from retinue.kit.time_limit import time_limit
 
 MAX_RESPONSE_BYTES = 4 * 1024 * 1024
 MAX_POOLED_CONNECTIONS = 128
@@ -100,9 +100,7 @@ class McpClient:
 @asynccontextmanager
 async def _time_limit(timeout_s: float) -> AsyncIterator[None]:
     try:
-        async with asyncio.timeout(timeout_s):
+        async with time_limit(timeout_s, McpFailed("timeout", "The MCP server did not respond in time.")):
             yield
-    except TimeoutError:
-        raise McpFailed("timeout", "The MCP server did not respond in time.") from None
     except tuple(_EGRESS_KINDS) as error:
         raise McpFailed(_EGRESS_KINDS[type(error)], error.message) from None

@@ -45,6 +45,7 @@ class _Frame(msgspec.Struct):
 
     header: list[Any] | None = None
     rows: list[Cells] | None = None
+    lines: list[int | None] | None = None
     is_end: bool = False
     error: str = ""
     message: str = ""
@@ -52,10 +53,14 @@ class _Frame(msgspec.Struct):
 
 
 class SheetRows(msgspec.Struct, frozen=True):
-    """Some rows and their header, which is None for JSON, where rows name their cells."""
+    """Some rows and their header, which is None for JSON, where rows name their cells.
+
+    `lines` says where each row begins in the file, None where that is not known.
+    """
 
     header: list[str] | None
     rows: list[Cells]
+    lines: list[int | None] = []
 
 
 def require_format(format: str) -> None:
@@ -96,7 +101,7 @@ async def _read_rows(child: Process) -> AsyncIterator[SheetRows]:
             header = [str(name) for name in frame.header]
             yield SheetRows(header, [])
         if frame.rows:
-            yield SheetRows(header, frame.rows)
+            yield SheetRows(header, frame.rows, frame.lines or [None] * len(frame.rows))
 
 
 async def _read_frame(child: Process, decode: Any) -> _Frame:

@@ -1,5 +1,8 @@
+from msgspec import UNSET, UnsetType
+
 from retinue.approvals import service
 from retinue.approvals.context_messages import load_context
+from retinue.approvals.deciders import count_undecided_approvers
 from retinue.approvals.decisions import decide
 from retinue.approvals.errors import (
     AlreadyResponded,
@@ -9,7 +12,7 @@ from retinue.approvals.errors import (
     NotTheRequester,
 )
 from retinue.approvals.loaders import ApprovalById
-from retinue.approvals.models import Approval
+from retinue.approvals.models import Approval, ApprovalStatus
 from retinue.approvals.queries import (
     count_pending,
     find_readable_ids,
@@ -120,4 +123,11 @@ async def _render_approval(ctx: Context, approval: Approval) -> ApprovalOut:
         names=names[approval.id],
         is_readable=bool(readable_ids),
         context=await load_context(ctx, approval),
+        deciders_left=await _count_deciders_left(ctx, approval),
     )
+
+
+async def _count_deciders_left(ctx: Context, approval: Approval) -> int | UnsetType:
+    if approval.status is not ApprovalStatus.pending:
+        return UNSET
+    return await count_undecided_approvers(ctx, approval)

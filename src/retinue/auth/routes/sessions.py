@@ -18,7 +18,7 @@ OwnSession = Annotated[Session, PathLoader("session_id", sessions.find_own, Sess
 async def list_sessions(ctx: Context, query: PageQuery) -> Page[SessionOut]:
     """List the caller's sessions that have not ended, the last used one first."""
     current = ctx.principal.session_id
-    page = await sessions.page_of_own(ctx, query)
+    page = await sessions.page_of(ctx, ctx.principal.id, query)
     return page.to_page(lambda session: SessionOut.of(session, is_current=session.id == current))
 
 

@@ -1,8 +1,20 @@
+from msgspec import UNSET
+
 from retinue.access.errors import PermissionAboveYours, RoleAboveYours
 from retinue.auth import administration
-from retinue.auth.schemas.administration import MfaReset, RoleChange, RoleChanged, StatusChanged
+from retinue.auth.errors import SessionNotFound
+from retinue.auth.schemas.administration import (
+    MfaReset,
+    ResetLinkIssued,
+    RoleChange,
+    RoleChanged,
+    StatusChanged,
+)
+from retinue.auth.schemas.sessions import SessionOut
 from retinue.kit.context import Context
+from retinue.kit.errors import Conflict, RateLimited
 from retinue.kit.http.routing import Routes
+from retinue.kit.lists import Page, PageQuery
 from retinue.kit.schema.base import MessageReply
 from retinue.users.errors import CannotModifySelf, LastSuperAdmin
 from retinue.users.loaders import UserById
@@ -71,3 +83,47 @@ async def reset_user_mfa(ctx: Context, user: UserById) -> MfaReset:
     """
     changed = await administration.reset_mfa(ctx, user)
     return MfaReset.of(changed, message="The second factor of the user has been removed.")
+
+
+@routes.get(
+    "/users/{user_id}/sessions", requires="admin:users", errors=(RoleAboveYours, PermissionAboveYours)
+)
+async def list_user_sessions(ctx: Context, user: UserById, query: PageQuery) -> Page[SessionOut]:
+    """List the sessions of a user that have not ended, the last used one first.
+
+    Those of users above the caller's role are refused with 403.
+    """
+    current = ctx.principal.session_id
+    page = await administration.page_of_sessions(ctx, user, query)
+    return page.to_page(lambda session: SessionOut.of(session, is_current=session.id == current))
+
+
+@routes.delete(
+    "/users/{user_id}/sessions/{session_id}",
+    requires="admin:users",
+    errors=(RoleAboveYours, PermissionAboveYours, SessionNotFound),
+)
+async def revoke_user_session(ctx: Context, user: UserById, session_id: str) -> MessageReply:
+    """End one session of a user; its tokens stop working at once."""
+    await administration.revoke_session(ctx, user, session_id)
+    return MessageReply(message="The session was ended.")
+
+
+@routes.post(
+    "/users/{user_id}/reset-link",
+    requires="admin:users",
+    idempotent=False,
+    errors=(*_REFUSAL_ERRORS, Conflict, RateLimited),
+)
+async def issue_reset_link(ctx: Context, user: UserById) -> ResetLinkIssued:
+    """Mail a user a link to choose a new password, valid for one hour and one use.
+
+    An earlier link stops working; the password stays until the link is used. An instance without a mail
+    server mails nothing and returns the link as `reset_url`. A deactivated account answers 409, and more than
+    ten links an hour 429.
+    """
+    link = await administration.issue_reset_link(ctx, user)
+    message = "The link has been sent."
+    if link is not None:
+        message = "No mail server is set up, so nothing was mailed. Give reset_url to the user."
+    return ResetLinkIssued(id=user.id, message=message, reset_url=link or UNSET)

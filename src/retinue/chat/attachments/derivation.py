@@ -15,9 +15,11 @@ from retinue.adapters import documents, images
 from retinue.adapters.blobs import BlobMissing
 from retinue.adapters.documents import DocumentPiece
 from retinue.adapters.llm import Audio
+from retinue.chat.attachment_models import (
+    FileDerivative,
+)
 from retinue.chat.engine.attached import PAGE_SEPARATOR, AttachmentKind
 from retinue.chat.engine.attachment_content import MAX_STORED_CHARACTERS
-from retinue.chat.models import FileDerivative
 from retinue.chat.recording_types import FILENAMES_BY_TYPE
 from retinue.chat.voice_models import choose_voice_model
 from retinue.files import service as files

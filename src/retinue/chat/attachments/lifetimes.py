@@ -2,7 +2,13 @@
 
 import sqlalchemy as sa
 
-from retinue.chat.models import Conversation, ConversationFile, FileDerivative
+from retinue.chat.attachment_models import (
+    ConversationFile,
+    FileDerivative,
+)
+from retinue.chat.models import (
+    Conversation,
+)
 from retinue.files.models import File
 from retinue.files.service import remove
 from retinue.kit.context import Context

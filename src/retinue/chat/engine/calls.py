@@ -35,7 +35,7 @@ from retinue.chat.engine.parts import (
 )
 from retinue.chat.engine.sanitizer import sanitize_json, sanitize_text
 from retinue.chat.engine.suspended import CallDecision, Delegated, PendingCall, Resumption, SuspendedAgent
-from retinue.chat.engine.task import StartSubAgent, TurnTask
+from retinue.chat.engine.task import EVERY_FUNCTION, StartSubAgent, TurnTask
 from retinue.chat.engine.tool_functions import ToolFunction
 from retinue.chat.engine.toolbox import OwnFunction, Toolbox
 from retinue.kit.context import Context
@@ -166,12 +166,16 @@ class ToolCallRunner:
     async def _use(self, call: ToolCall, arguments: JsonObject, sources_before: int) -> ToolCallOutcome:
         usable = self._toolbox.by_name[call.name]
         if isinstance(usable, ToolFunction):
-            if usable.requires_approval(arguments):
+            if usable.requires_approval(arguments) or self._asks_again(usable, arguments):
                 return self._request_approval(call, usable, arguments)
             return await self._execute(call, usable, arguments)
         if isinstance(usable, AttachedAgent):
             return await self._delegate(call, usable, arguments)
         return await self._use_own(call, usable, arguments, sources_before)
+
+    def _asks_again(self, function: ToolFunction, arguments: JsonObject) -> bool:
+        asks = {function.name, EVERY_FUNCTION} & self._task.asks_before
+        return bool(asks) and not function.only_reads(arguments)
 
     async def _use_own(
         self, call: ToolCall, function: OwnFunction, arguments: JsonObject, sources_before: int
@@ -282,6 +286,7 @@ class ToolCallRunner:
             resumed=resumed,
             output_schema=agent.output_schema,
             reasoning_effort=agent.reasoning_effort,
+            asks_before=self._task.asks_before,
             named_addresses=self._own.addresses_named() if agent.web_search.enabled else frozenset(),
         )
         turn = self._start_sub_agent(task)

@@ -16,6 +16,8 @@ from retinue.chat.engine.suspended import Resumption, SuspendedAgent
 from retinue.kit.context import Context
 from retinue.kit.json_types import JsonObject
 
+EVERY_FUNCTION = "*"
+
 
 class TurnTask(msgspec.Struct, frozen=True, kw_only=True):
     """The message an agent answers, and the settings for it.
@@ -26,6 +28,8 @@ class TurnTask(msgspec.Struct, frozen=True, kw_only=True):
     of `agent` if it is not the one in use. With `output_schema`, the reply is a JSON object that matches it.
     `named_addresses` are web pages that the agents which delegated it may read.
     `memory` is the conversation's storage; without it the history is never compacted.
+    Functions of `asks_before` that write wait for an approval: an earlier version of this turn ran them, or
+    may have run any (`EVERY_FUNCTION`).
     `attached` stands behind the message; `documents` are those that the model may read further in.
     """
 
@@ -47,6 +51,7 @@ class TurnTask(msgspec.Struct, frozen=True, kw_only=True):
     reasoning_effort: ReasoningEffort | None = None
     named_addresses: frozenset[str] = frozenset()
     attached: tuple[ContentPart, ...] = ()
+    asks_before: frozenset[str] = frozenset()
     documents: tuple[Attachment, ...] = ()
     memory: ConversationMemory | None = None
 

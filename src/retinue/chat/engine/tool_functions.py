@@ -9,12 +9,14 @@ import msgspec
 from retinue.agents.capabilities import AttachedTool
 from retinue.kit.json_types import JsonObject
 from retinue.tools.config.configuration import apply_override
-from retinue.tools.config.mcp_functions import functions_in, needs_approval
+from retinue.tools.config.endpoint_approval import endpoint_needs_approval
+from retinue.tools.config.mcp_functions import find_chosen, functions_in, needs_approval
 from retinue.tools.models import ToolType
 
 # Providers accept about a hundred functions; a tool with more endpoints becomes one function.
 MAX_ENDPOINT_FUNCTIONS = 32
 _MAX_DESCRIPTION_LENGTH = 1000
+_READING_METHODS = ("GET", "HEAD")
 _PLACEHOLDER = re.compile(r"\{([^{}/?#]+)\}")
 
 FunctionSchema = JsonObject
@@ -38,8 +40,26 @@ class ToolFunction(msgspec.Struct, frozen=True, kw_only=True):
         if self.attached.requires_approval:
             return True
         input = self.tool_input(arguments)
-        effective = _effective_config(self.attached)
-        return needs_approval(self.attached.tool.config, input) or needs_approval(effective, input)
+        own, effective = self.attached.tool.config, _effective_config(self.attached)
+        if self.attached.tool.tool_type is ToolType.rest_api:
+            return endpoint_needs_approval(own, effective, input)
+        return needs_approval(own, input) or needs_approval(effective, input)
+
+    def only_reads(self, arguments: JsonObject) -> bool:
+        """Return whether this call changes nothing, as far as its declaration says."""
+        config, input = _effective_config(self.attached), self.tool_input(arguments)
+        match self.attached.tool.tool_type:
+            case ToolType.rest_api:
+                endpoints = _endpoints(self.attached)
+                name = next(iter(endpoints)) if len(endpoints) == 1 else input.get("endpoint")
+                chosen = endpoints.get(name) if isinstance(name, str) else None
+                return chosen is not None and str(chosen.get("method", "GET")).upper() in _READING_METHODS
+            case ToolType.database:
+                return set(config.get("allowed_operations") or ["select"]) == {"select"}
+            case _:
+                functions = _mcp_functions(self.attached)
+                chosen_function = functions.get(find_chosen(functions, input) or "", {})
+                return (chosen_function.get("annotations") or {}).get("readOnlyHint") is True
 
     def tool_input(self, arguments: JsonObject) -> JsonObject:
         """Return the tool's input; headers are dropped unless the schema offers them to the model."""

@@ -80,6 +80,7 @@ async def resume_turn(ctx: Context, payload: TurnToContinue) -> None:
     paused = await ctx.db.get(PausedTurn, payload.paused_id)
     if paused is None or not paused.is_decided:
         return
+    ctx.caller = msgspec.structs.replace(ctx.caller, lineage=paused.lineage)
     try:
         attempt = await _rebuild_attempt(ctx, paused)
     except RetinueError as error:

@@ -29,6 +29,7 @@ from retinue.chat.replies.job_completion import (
 )
 from retinue.chat.turn import storage, suspension
 from retinue.chat.turn.admission import admit_for_worker
+from retinue.chat.turn.placement import RequestedPlace
 from retinue.chat.turn.preconditions import require_not_archived
 from retinue.chat.turn.request import TurnRequest
 from retinue.chat.turn.runner import run_turn
@@ -85,13 +86,14 @@ async def accept(
     request: TurnRequest,
     *,
     files: RequestedFiles | None = None,
+    place: RequestedPlace | None = None,
     callback_url: str | None = None,
 ) -> ChatJob:
     """Store the message and have a worker answer it."""
     if callback_url is not None:
         check_url(ctx, callback_url, "callback_url")
     # In the request's own transaction, together with the response that an Idempotency-Key stores.
-    pending = await admit_for_worker(ctx, _with_job_id(request), files=files)
+    pending = await admit_for_worker(ctx, _with_job_id(request), files=files, place=place)
     return await _enqueue(ctx, ctx, pending, callback_url=callback_url)
 
 
@@ -132,6 +134,7 @@ async def _enqueue(
         warnings=list(request.warnings),
         output=request.output,
         reasoning_effort=request.reasoning_effort,
+        asks_before=list(request.asks_before) or None,
         callback_url=callback_url,
         waiting=waiting,
     )
@@ -215,6 +218,7 @@ async def _rebuild_turn(ctx: Context, chat_job: ChatJob) -> tuple[PendingTurn, C
         output=chat_job.output,
         reasoning_effort=chat_job.reasoning_effort,
         attachments=tuple(question.attachments or ()),
+        asks_before=tuple(chat_job.asks_before or ()),
     )
     if not all(attachment.is_converted for attachment in request.attachments):
         request = await convert(as_user, request)

@@ -35,7 +35,7 @@ TEXT_ONLY, WITH_TOOLS, WITH_SUB_AGENTS = 0, 1, 2
 _messages = Message.__table__
 _STOPPED = Statement(
     sa.select(_messages.c.reply_id).where(
-        _messages.c.is_stopped.is_(True), _messages.c.created_at > sa.bindparam("since")
+        _messages.c.is_stopped == sa.true(), _messages.c.created_at > sa.bindparam("since")
     )
 )
 

@@ -116,7 +116,11 @@ async def _replay_after_approval(
 
 async def stop_reply(ctx: Context, agent: Agent, message_id: str) -> None:
     """Stop a reply: at once on this machine, within a second elsewhere. Ended replies stay as they are."""
-    question = await _require_question(ctx, agent, message_id)
+    await stop_reply_to(ctx, await _require_question(ctx, agent, message_id), message_id)
+
+
+async def stop_reply_to(ctx: Context, question: Message, message_id: str) -> None:
+    """Stop the reply to a question that the caller may see."""
     live = ctx.state(LiveTurns).find(message_id)
     if live is not None and live.is_own:
         live.stop()

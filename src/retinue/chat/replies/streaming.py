@@ -36,6 +36,7 @@ from retinue.chat.trail import (
 )
 from retinue.chat.turn import suspension
 from retinue.chat.turn.admission import AdmittedTurn, admit
+from retinue.chat.turn.placement import RequestedPlace
 from retinue.chat.turn.request import TurnRequest
 from retinue.chat.turn.storage import PendingTurn, TurnResult
 from retinue.kit.context import Context
@@ -54,9 +55,10 @@ async def stream(
     level: int = WITH_TOOLS,
     files: RequestedFiles | None = None,
     trial: Trial | None = None,
+    place: RequestedPlace | None = None,
 ) -> EventStream:
     """Store the message and stream its reply; a refusal is raised before the stream starts."""
-    live = start_live_turn(ctx, await admit(ctx, request, files=files, trial=trial))
+    live = start_live_turn(ctx, await admit(ctx, request, files=files, trial=trial, place=place))
     return EventStream(lambda: live.follow(0, level))
 
 

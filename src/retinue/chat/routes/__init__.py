@@ -1,3 +1,11 @@
 from retinue.chat.routes import audio, chat, conversations, jobs, logs
 
-ROUTES = (chat.routes, audio.routes, jobs.routes, jobs.aliases, conversations.routes, logs.routes)
+ROUTES = (
+    chat.routes,
+    chat.chat_agents,
+    audio.routes,
+    jobs.routes,
+    jobs.aliases,
+    conversations.routes,
+    logs.routes,
+)

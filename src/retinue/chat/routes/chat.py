@@ -6,6 +6,8 @@ from retinue.adapters.llm import ModelError, ModelTimeout
 from retinue.agents.errors import VersionNotFound
 from retinue.agents.loaders import AgentById
 from retinue.chat.attachments.preparation import ATTACHMENT_ERRORS, RequestedFiles
+from retinue.chat.chat_agent_schemas import ChatAgent, ChatAgentList
+from retinue.chat.chat_agents import page_of_chat_agents
 from retinue.chat.engine.budget import OutOfTokens
 from retinue.chat.engine.compaction_plan import ContextTooLong
 from retinue.chat.engine.structured_output import OutputInvalid, OutputOverride
@@ -31,6 +33,7 @@ from retinue.chat.schemas import (
     StreamQuery,
     TurnFields,
 )
+from retinue.chat.turn.placement import RequestedPlace
 from retinue.chat.turn.request import TurnRequest
 from retinue.kit.context import Context
 from retinue.kit.errors import Invalid
@@ -38,15 +41,19 @@ from retinue.kit.http.idempotency import NotRepeatable, refuse_for_stream
 from retinue.kit.http.replies import EventStream, Reply
 from retinue.kit.http.request import Request
 from retinue.kit.http.routing import Routes
+from retinue.kit.json_types import JsonObject
+from retinue.kit.lists import Page
 from retinue.kit.schema.output_schema import compile_output_schema
 from retinue.providers.errors import ModelNotConfigured
 from retinue.usage.errors import BudgetExceeded, ModelUnpriced
 
 routes = Routes("/api/v1/agents/{agent_id}/chat", tag="chat")
+chat_agents = Routes("/api/v1/chat/agents", tag="chat")
 
 _ERRORS: tuple[Any, ...] = (
     AgentArchived,
     ConversationNotFound,
+    MessageNotFound,
     ModelError,
     ModelTimeout,
     ModelNotConfigured,
@@ -62,13 +69,24 @@ _ERRORS: tuple[Any, ...] = (
 )
 
 
+@chat_agents.get("", requires="agents:chat")
+async def list_chat_agents(ctx: Context, query: ChatAgentList) -> Page[ChatAgent]:
+    """List the published agents, by name, as people need them who only chat.
+
+    `agents:read` is not needed: the list says nothing about prompts, models and tools.
+    """
+    return await page_of_chat_agents(ctx, query)
+
+
 @routes.post("", requires="agents:chat", cost="chat", calls_out=True, errors=_ERRORS)
 async def chat(ctx: Context, agent: AgentById, body: ChatAsk) -> ChatReply:
     """Send a message and wait for the whole reply.
 
     A turn may take as long as the instance and the agent's `timeouts` allow, ten minutes unless set
-    otherwise. Draft agents answer as well. If a tool needs an approval, the reply so far is returned with
-    `finish_reason: awaiting_approval` and continues by itself after the decision.
+    otherwise. The question is stored before the model is called, and if the turn fails then, the error names
+    the conversation in `details.conversation_id`. Draft agents answer as well. If a tool needs
+    an approval, the reply so far is returned with `finish_reason: awaiting_approval` and continues by itself
+    after the decision.
 
     `version`, `seed_messages`, `from_conversation_id` and `as` try the agent out: such turns require
     `agents:read`, have the channel `playground` and are left out of the agent's statistics. Another version
@@ -79,6 +97,7 @@ async def chat(ctx: Context, agent: AgentById, body: ChatAsk) -> ChatReply:
         _turn_request(ctx, agent, body, ChatChannel.console),
         files=RequestedFiles.of(body.attachments),
         trial=find_trial(body),
+        place=RequestedPlace.of(body),
     )
     return render_reply(reply, body)
 
@@ -112,6 +131,7 @@ async def chat_stream(
         level=TEXT_ONLY if body.as_ == "visitor" else _level(query),
         files=RequestedFiles.of(body.attachments),
         trial=find_trial(body),
+        place=RequestedPlace.of(body),
     )
 
 
@@ -143,7 +163,7 @@ async def stop_chat(ctx: Context, agent: AgentById, message_id: str) -> Stopped:
     cost="chat",
     status=202,
     calls_out=True,
-    errors=(AgentArchived, ConversationNotFound, *ATTACHMENT_ERRORS),
+    errors=(AgentArchived, ConversationNotFound, MessageNotFound, *ATTACHMENT_ERRORS),
 )
 async def chat_async(ctx: Context, agent: AgentById, body: BackgroundAsk) -> Reply[JobAccepted]:
     """Accept a message and have a worker answer it. Poll `status_url` for progress and the result.
@@ -152,7 +172,8 @@ async def chat_async(ctx: Context, agent: AgentById, body: BackgroundAsk) -> Rep
     """
     request = _turn_request(ctx, agent, body, ChatChannel.background)
     files = RequestedFiles.of(body.attachments)
-    job = await background.accept(ctx, request, files=files, callback_url=body.callback_url)
+    place = RequestedPlace.of(body)
+    job = await background.accept(ctx, request, files=files, place=place, callback_url=body.callback_url)
     url = f"{ctx.settings.base_url}/api/v1/agents/{agent.id}/chat/jobs/{job.id}"
     accepted = JobAccepted.of(job, job_id=job.id, status_url=url)
     return Reply(accepted, headers=(("Location", url),))
@@ -166,17 +187,15 @@ def _turn_request(ctx: Context, agent: AgentById, body: TurnFields, channel: Cha
         conversation_id=body.conversation_id,
         context=body.context,
         warnings=ctx.ignored_field_warnings,
-        output=_output_override(body),
+        output=None if body.output_schema is UNSET else _output_override(body.output_schema),
         reasoning_effort=body.reasoning_effort,
     )
 
 
-def _output_override(body: TurnFields) -> OutputOverride | None:
-    if body.output_schema is UNSET:
-        return None
-    if body.output_schema is not None:
-        compile_output_schema(body.output_schema)
-    return OutputOverride(body.output_schema)
+def _output_override(schema: JsonObject | None) -> OutputOverride:
+    if schema is not None:
+        compile_output_schema(schema)
+    return OutputOverride(schema)
 
 
 def _level(query: StreamQuery) -> int:

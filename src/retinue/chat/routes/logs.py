@@ -8,13 +8,15 @@ from retinue.chat.errors import MessageNotFound
 from retinue.chat.log_schemas import LogList, LogOut, LogSettingsOut
 from retinue.chat.queries import page_of_logs
 from retinue.chat.schemas import (
+    Feedback,
+    FeedbackGiven,
+    StatusOut,
+)
+from retinue.chat.statistics_schemas import (
     AgentBreakdown,
     AgentBreakdownQuery,
     AgentStats,
     AgentStatsQuery,
-    Feedback,
-    FeedbackGiven,
-    StatusOut,
 )
 from retinue.kit.context import Context
 from retinue.kit.http.routing import Routes
@@ -82,4 +84,6 @@ async def rate_message(ctx: Context, agent: AgentById, message_id: str, body: Fe
     Callers without `agents:write` rate only replies in their own conversations.
     """
     message = await conversations.rate(ctx, agent.id, message_id, body)
-    return FeedbackGiven(message_id=message.id, rating=body.rating, comment=message.comment)
+    return FeedbackGiven(
+        message_id=message.id, rating=body.rating, comment=message.comment, reasons=message.reasons or []
+    )

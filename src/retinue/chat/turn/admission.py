@@ -12,6 +12,7 @@ from retinue.chat.playground import Trial
 from retinue.chat.trail import TrailRecorder
 from retinue.chat.turn import repeated_requests, storage
 from retinue.chat.turn.billing import BudgetReservation
+from retinue.chat.turn.placement import RequestedPlace, place_turn
 from retinue.chat.turn.preconditions import require_answerable, require_not_archived
 from retinue.chat.turn.request import TurnRequest
 from retinue.chat.turn.runner import PartListener, StoreResult, run_turn
@@ -89,6 +90,7 @@ async def admit(
     files: RequestedFiles | None = None,
     trial: Trial | None = None,
     recording: SpokenMessage | None = None,
+    place: RequestedPlace | None = None,
 ) -> AdmittedTurn:
     """Store a message that this process answers; `ctx` must have no open transaction."""
     require_not_archived(request.agent)
@@ -96,6 +98,8 @@ async def admit(
         request = await trial.pin(ctx, request)
     if files is not None:
         request = await load_files(ctx, request, files)
+    if place is not None:
+        request = await place_turn(ctx, request, place)
     if recording is not None:
         await recording.load(ctx, request)
     # The answer to a recording also holds its transcription, which is not stored.
@@ -127,7 +131,12 @@ async def admit_within_turn(ctx: Context, request: TurnRequest, *, needs_slot: b
 
 
 async def admit_for_worker(
-    ctx: Context, request: TurnRequest, unit: Context | None = None, *, files: RequestedFiles | None = None
+    ctx: Context,
+    request: TurnRequest,
+    unit: Context | None = None,
+    *,
+    files: RequestedFiles | None = None,
+    place: RequestedPlace | None = None,
 ) -> PendingTurn:
     """Store a message that a worker answers, in the transaction of `ctx`.
 
@@ -136,6 +145,8 @@ async def admit_for_worker(
     """
     if files is not None:
         request = await load_files(ctx, request, files)
+    if place is not None:
+        request = await place_turn(ctx, request, place)
     if unit is not None:
         return await storage.start_turn(ctx, request, unit)
     require_not_archived(request.agent)

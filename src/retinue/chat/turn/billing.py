@@ -24,6 +24,7 @@ from retinue.usage.enforcement import BudgetCache, BudgetHold, Spender
 from retinue.usage.meters import meter
 from retinue.usage.price_book import PriceBook, load_price_book
 from retinue.usage.single_call import SingleCall
+from retinue.usage.spending_of_work import report_spending
 from retinue.usage.unpriced import UnpricedRule
 
 _LOCAL_PREFIX = "local/"
@@ -57,16 +58,22 @@ async def _priced_agent(ctx: Context, request: TurnRequest) -> tuple[Agent, Unpr
     rule = await unpriced.find_rule(ctx, spender)
     if rule is None:
         return agent, None
+    priced, refused = await find_priced_models(ctx, agent, rule)
+    if refused is not None:
+        await unpriced.announce_refusal(ctx, spender, refused)
+        raise enforcement.count_refusal(rule.refusal(refused))
+    if len(priced) < len(agent.fallback_models) + 1:
+        agent = replace(agent, primary_model=priced[0], fallback_models=priced[1:])
+    return agent, rule
+
+
+async def find_priced_models(ctx: Context, agent: Agent, rule: UnpricedRule) -> tuple[list[str], str | None]:
+    """Return the agent's models with a price; and the id of its first model if the rule refuses its turns."""
     prices, models = await load_price_book(ctx), (agent.primary_model, *agent.fallback_models)
     ids = {model: await full_model_id(ctx, model) for model in models}
     priced = [model for model in models if prices.find(ids[model]) is not None]
-    if not priced or (priced[0] != agent.primary_model and not rule.may_fall_back):
-        refused = ids[agent.primary_model]
-        await unpriced.announce_refusal(ctx, spender, refused)
-        raise enforcement.count_refusal(rule.refusal(refused))
-    if len(priced) < len(models):
-        agent = replace(agent, primary_model=priced[0], fallback_models=priced[1:])
-    return agent, rule
+    is_refused = not priced or (priced[0] != agent.primary_model and not rule.may_fall_back)
+    return priced, ids[agent.primary_model] if is_refused else None
 
 
 class BudgetReservation:
@@ -183,6 +190,8 @@ def meter_turn(unit: Context, request: TurnRequest, log: ChatLog) -> None:
     for spent in sorted(log.usage_by_model, key=lambda spent: spent.model != log.model):
         _meter(unit, log, spent.model, {**_token_counts(spent), **turn_counts})
         turn_counts = {}
+        if log.has_usage:
+            report_spending(unit, spent.prompt_tokens + spent.completion_tokens, spent.estimated_cost_usd)
         if spent.estimated_cost_usd is None:
             unpriced.announce(unit, spender, spent.model)
     if turn_counts:

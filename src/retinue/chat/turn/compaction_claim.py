@@ -51,8 +51,9 @@ _DELETE_OLDER = Statement(
 class SummaryClaim:
     """A held claim, renewed until it is finished or abandoned."""
 
-    def __init__(self, ctx: Context, row: ConversationSummary) -> None:
+    def __init__(self, ctx: Context, row: ConversationSummary, *, is_of_branch: bool) -> None:
         self._ctx = ctx
+        self._is_of_branch = is_of_branch
         self._row = row
         self._held_until = row.lease_expires_at
         self._renewal = asyncio.create_task(self._keep())
@@ -84,7 +85,7 @@ class SummaryClaim:
         if row is None or row.lease_expires_at != self._held_until:
             return
         previous = await self._previous(unit, conversation)
-        if previous is not None and previous.number >= row.number:
+        if not self._is_of_branch and previous is not None and previous.number >= row.number:
             # This turn began before the newer one was made.
             await unit.db.delete(row)
             return
@@ -102,7 +103,8 @@ class SummaryClaim:
             lease_expires_at=None,
         )
         await unit.db.update(conversation, summary_id=row.id)
-        await unit.db.execute(_DELETE_OLDER, conversation_id=conversation.id, number=row.number)
+        if not self._is_of_branch:
+            await unit.db.execute(_DELETE_OLDER, conversation_id=conversation.id, number=row.number)
 
     async def _previous(self, unit: Context, conversation: Conversation) -> ConversationSummary | None:
         id = conversation.summary_id
@@ -126,9 +128,12 @@ async def _take_lease(ctx: Context, summary_id: str, held_until: str | None, unt
 
 
 async def claim_summary(
-    ctx: Context, conversation_id: str, key: str, number: int
+    ctx: Context, conversation_id: str, key: str, number: int, *, is_of_branch: bool = False
 ) -> SummaryClaim | Compacted:
-    """Return the claim on a compaction, or its result once another turn has finished it."""
+    """Return the claim on a compaction, or its result once another turn has finished it.
+
+    With `is_of_branch`, the summaries of other branches stay.
+    """
     wait_seconds = _POLL_SECONDS
     while True:
         row = ConversationSummary(
@@ -139,7 +144,7 @@ async def claim_summary(
         )
         try:
             async with ctx.unit() as unit:
-                return SummaryClaim(ctx, await unit.db.insert(row))
+                return SummaryClaim(ctx, await unit.db.insert(row), is_of_branch=is_of_branch)
         except UniqueViolation:
             pass
         except ReferenceViolation:
@@ -151,6 +156,6 @@ async def claim_summary(
             until = ctx.clock.ahead(LEASE_SECONDS)
             if await _take_lease(ctx, held.id, held.lease_expires_at, until):
                 held.lease_expires_at = until
-                return SummaryClaim(ctx, held)
+                return SummaryClaim(ctx, held, is_of_branch=is_of_branch)
         await asyncio.sleep(wait_seconds)
         wait_seconds = min(wait_seconds * 2, _MAX_POLL_SECONDS)

@@ -8,6 +8,7 @@ import sqlalchemy as sa
 from retinue.chat.engine.fence import PromptFence
 from retinue.chat.engine.history_entries import Compacted, HistoryEntry
 from retinue.chat.engine.memory import CompactionClaim, ConversationMemory
+from retinue.chat.message_tree import load_messages
 from retinue.chat.models import ConversationSummary, Message
 from retinue.chat.turn.compaction_claim import claim_summary
 from retinue.chat.turn.history import ConversationHistory, load_entries, plain_entry
@@ -27,6 +28,8 @@ def conversation_memory(
 ) -> ConversationMemory:
     if history.is_resent:
         return ResentMemory(ctx, conversation_id, history, seed)
+    if history.path is not None:
+        return BranchMemory(ctx, conversation_id, history, seed, question_position)
     return StoredMemory(ctx, conversation_id, history, seed, question_position)
 
 
@@ -44,6 +47,7 @@ class StoredMemory:
         self._ctx = ctx
         self._conversation_id = conversation_id
         self._seed = seed
+        self._path = history.path or ()
         self.entries: Sequence[HistoryEntry] = history.entries
         self.compacted = history.compacted
         self.has_older = history.has_older
@@ -74,6 +78,28 @@ class StoredMemory:
         return next((entry.id for entry in self.entries if entry.position == position), None)
 
 
+class BranchMemory(StoredMemory):
+    """One branch of a conversation with versions.
+
+    A compaction is named by the last message that it concerns: it counts for all branches that have it.
+    """
+
+    async def claim(self, compacted: Compacted, reach: int) -> CompactionClaim | Compacted:
+        number = compacted.number + 1
+        key = f"{self._conversation_id}@{reach}/{number}"
+        return await claim_summary(self._ctx, self._conversation_id, key, number, is_of_branch=True)
+
+    async def load_entries(self, after: int, up_to: int, limit: int) -> Sequence[HistoryEntry]:
+        ctx = self._ctx.detached()
+        fence = PromptFence.of_seed(ctx, self._seed)
+        nodes = [node for node in self._path if after < node.position <= up_to]
+        return [plain_entry(row, fence) for row in await load_messages(ctx, nodes[:limit])]
+
+    async def find_entry(self, id: str) -> HistoryEntry | None:
+        is_of_branch = any(node.id == id for node in self._path)
+        return await super().find_entry(id) if is_of_branch else None
+
+
 class ResentMemory:
     """A conversation that the caller sends again with each request.
 
@@ -84,6 +110,7 @@ class ResentMemory:
         self._ctx = ctx
         self._conversation_id = conversation_id
         self._seed = seed
+        self._path = history.path or ()
         self.entries: Sequence[HistoryEntry] = history.entries
         self.compacted = history.compacted
         self.has_older = False

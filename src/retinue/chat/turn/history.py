@@ -12,8 +12,10 @@ from retinue.chat.engine.fence import PromptFence
 from retinue.chat.engine.history_entries import NOT_COMPACTED, Compacted, HistoryEntry, render
 from retinue.chat.engine.parts import CalledTool, CallStatus
 from retinue.chat.engine.tool_search import wrap_call
+from retinue.chat.message_tree import MessageNode, load_messages, load_tree
 from retinue.chat.models import Conversation, ConversationSummary, Message
 from retinue.chat.turn.repeated_attachments import load_repeated
+from retinue.chat.turn.request import Placement
 from retinue.chat.turn.tool_images import choose_shown, without_images
 from retinue.kit.context import Context
 from retinue.kit.db.statements import record_statement
@@ -67,7 +69,8 @@ class ConversationHistory(msgspec.Struct, frozen=True):
 
     `messages` are the `entries` as they were; `compacted` says what is left out of them in a prompt. With
     `has_older`, there are more messages than are loaded. `documents` are those that the model may read
-    further in. The entries of a caller who keeps the conversation are `is_resent`.
+    further in. The entries of a caller who keeps the conversation are `is_resent`. `path` is set in a
+    conversation with versions: all messages of its branch, also those that are not loaded.
     """
 
     entries: tuple[HistoryEntry, ...] = ()
@@ -76,21 +79,50 @@ class ConversationHistory(msgspec.Struct, frozen=True):
     compacted: Compacted = NOT_COMPACTED
     has_older: bool = False
     is_resent: bool = False
+    path: tuple[MessageNode, ...] | None = None
 
 
 NO_HISTORY = ConversationHistory()
 
 
-async def load_history(ctx: Context, conversation: Conversation) -> ConversationHistory:
+async def load_history(
+    ctx: Context, conversation: Conversation, placement: Placement | None = None
+) -> ConversationHistory:
     """Return the messages of a conversation that no summary stands for, as the model has seen them."""
+    if placement is not None or conversation.is_branched:
+        end = conversation.message_count if placement is None else placement.parent_position
+        return await _load_path(ctx, conversation.id, end)
     compacted = await load_compacted(ctx, conversation)
     rows = await ctx.db.rows(_NEWEST, conversation_id=conversation.id, after=compacted.up_to)
     return await _to_history(ctx, rows, conversation.id, compacted)
 
 
-async def load_newest_messages(ctx: Context, conversation_id: str) -> list[Message]:
+async def _load_path(ctx: Context, conversation_id: str, end: int) -> ConversationHistory:
+    """Return the messages of the branch that ends at a position."""
+    path = (await load_tree(ctx, conversation_id)).path(end)
+    compacted = await _find_compacted(ctx, conversation_id, path)
+    kept = [node for node in path if node.position > compacted.up_to][-MAX_LOADED_MESSAGES - 1 :]
+    rows = (await load_messages(ctx, kept))[::-1]
+    history = await _to_history(ctx, rows, conversation_id, compacted)
+    return msgspec.structs.replace(history, path=path)
+
+
+async def _find_compacted(ctx: Context, conversation_id: str, path: tuple[MessageNode, ...]) -> Compacted:
+    """Return what is left out of a branch: a summary counts for each that has its last message."""
+    positions = {node.position for node in path}
+    rows = await ctx.db.all(ConversationSummary, conversation_id=conversation_id)
+    found = [row.compacted() for row in rows if row.lease_expires_at is None]
+    return max(
+        (one for one in found if one.reach in positions), key=lambda one: one.reach, default=NOT_COMPACTED
+    )
+
+
+async def load_newest_messages(ctx: Context, conversation: Conversation) -> list[Message]:
     """Return the messages of a conversation, oldest first; of a very long one the newest."""
-    rows = await ctx.db.rows(_NEWEST, conversation_id=conversation_id, after=0)
+    if conversation.is_branched:
+        path = (await load_tree(ctx, conversation.id)).path(conversation.message_count)
+        return await load_messages(ctx, path[-_MAX_COPIED_MESSAGES:])
+    rows = await ctx.db.rows(_NEWEST, conversation_id=conversation.id, after=0)
     return rows[:_MAX_COPIED_MESSAGES][::-1]
 
 
@@ -99,6 +131,8 @@ async def load_history_before(ctx: Context, question: Message) -> ConversationHi
     compacted = NOT_COMPACTED
     if question.position > _MAX_SHORT_POSITION:
         conversation = await ctx.db.get(Conversation, question.conversation_id)
+        if conversation is not None and conversation.is_branched:
+            return await _load_path(ctx, conversation.id, _parent_of(question))
         compacted = NOT_COMPACTED if conversation is None else await load_compacted(ctx, conversation)
     rows = await ctx.db.rows(
         _NEWEST_BEFORE,
@@ -106,7 +140,13 @@ async def load_history_before(ctx: Context, question: Message) -> ConversationHi
         after=compacted.up_to,
         position=question.position,
     )
+    if any(row.parent_position is not None for row in (question, *rows)):
+        return await _load_path(ctx, question.conversation_id, _parent_of(question))
     return await _to_history(ctx, rows, question.conversation_id, compacted)
+
+
+def _parent_of(message: Message) -> int:
+    return message.position - 1 if message.parent_position is None else message.parent_position
 
 
 async def load_compacted(ctx: Context, conversation: Conversation) -> Compacted:

@@ -6,6 +6,8 @@ from retinue.chat.turn import billing
 from retinue.chat.turn.request import TurnRequest
 from retinue.kit.context import Context
 from retinue.providers.model_resolution import require_any_model
+from retinue.usage.errors import BudgetExceeded, ModelUnpriced
+from retinue.usage.refusals import record_refusal
 
 
 def require_not_archived(agent: Agent) -> None:
@@ -21,9 +23,13 @@ async def require_answerable(
     With `reservation`, its budgets are held from now on; without, they are only asked.
     """
     agent = request.agent
-    if reservation is None:
-        await billing.require_budget(ctx, request)
-    else:
-        agent = (await reservation.reserve(request)).agent
+    try:
+        if reservation is None:
+            await billing.require_budget(ctx, request)
+        else:
+            agent = (await reservation.reserve(request)).agent
+    except (BudgetExceeded, ModelUnpriced) as refusal:
+        await record_refusal(ctx, refusal)
+        raise
     models = (agent.primary_model, *agent.fallback_models)
     await require_any_model(ctx, models, may_quote=agent.knowledge_base_id is not None)

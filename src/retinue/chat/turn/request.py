@@ -14,6 +14,13 @@ from retinue.kit.context import Context
 from retinue.kit.json_types import JsonObject
 
 
+class Placement(msgspec.Struct, frozen=True):
+    """The position of the message that a question follows, and of the one that it repeats, if any."""
+
+    parent_position: int
+    repeats_position: int | None = None
+
+
 class TurnRequest(msgspec.Struct, frozen=True, kw_only=True):
     """One message to one agent.
 
@@ -25,7 +32,8 @@ class TurnRequest(msgspec.Struct, frozen=True, kw_only=True):
     used. `job_id` names the background job that answers, if any. `depth` counts the agents that delegated
     the turn. `warnings` are codes that the reply begins with. `pinned` is the configuration of `agent` if
     it is not the one in use. `output` is the schema for the reply if it is not the agent's. `attachments`
-    are files sent with the message.
+    are files sent with the message. With `placement`, the message does not follow the newest one.
+    Functions of `asks_before` that write wait for an approval: an earlier version of the turn ran them.
     """
 
     agent: Agent
@@ -50,6 +58,8 @@ class TurnRequest(msgspec.Struct, frozen=True, kw_only=True):
     output: OutputOverride | None = None
     reasoning_effort: ReasoningEffort | None = None
     attachments: tuple[Attachment, ...] = ()
+    placement: Placement | None = None
+    asks_before: tuple[str, ...] = ()
 
     @property
     def output_schema(self) -> JsonObject | None:

@@ -31,6 +31,7 @@ from retinue.chat.turn.trace import recording_turn, with_trace
 from retinue.kit.context import Context
 from retinue.kit.errors import RetinueError
 from retinue.usage.price_book import load_price_book
+from retinue.usage.refusals import record_refusal
 
 log = structlog.get_logger("retinue.chat")
 
@@ -117,10 +118,11 @@ async def _run(
         await _store_interrupted(ctx, pending, result, store)
         raise
     except Exception as error:
-        failure = _to_retinue_error(error, turn_seconds(ctx, pending.request.agent))
+        failure = _to_turn_failure(error, pending, turn_seconds(ctx, pending.request.agent))
         answered = _cut_off(turn, error=CallError(failure.code, failure.message))
         result = TurnResult(answered=answered, status=TurnStatus.failed, error=failure, trail=steps)
         await _store_interrupted(ctx, pending, result, store)
+        await record_refusal(ctx, failure)
         raise failure from error
     if trail is not None:
         trail.record_approvals(answered.details)
@@ -176,6 +178,7 @@ def _build_agent_turn(
         output_schema=request.output_schema,
         reasoning_effort=request.reasoning_effort or agent.reasoning_effort,
         attached=attached,
+        asks_before=frozenset(request.asks_before),
         documents=(*history.documents, *readable_documents(request.attachments)),
         memory=conversation_memory(ctx, pending.conversation_id, history, seed, pending.position),
     )
@@ -186,6 +189,14 @@ def _cut_off(turn: AgentTurn, **changes: Any) -> TurnFinished:
     """Return the reply so far, with these changes to its details."""
     answered = turn.current_result()
     return msgspec.structs.replace(answered, details=msgspec.structs.replace(answered.details, **changes))
+
+
+def _to_turn_failure(error: Exception, pending: PendingTurn, time_limit_s: float) -> RetinueError:
+    """Return the error with the conversation that holds the question, for whoever asks it again."""
+    failure = _to_retinue_error(error, time_limit_s)
+    if pending.request.depth == 0:
+        failure.details = {**(failure.details or {}), "conversation_id": pending.conversation_id}
+    return failure
 
 
 def _to_retinue_error(error: Exception, time_limit_s: float) -> RetinueError:

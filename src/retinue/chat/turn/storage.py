@@ -9,9 +9,9 @@ number taken from the locked row of the conversation.
 """
 
 import msgspec
-import sqlalchemy as sa
 
 from retinue.agents.models import Agent
+from retinue.chat.attachment_models import ConversationFile
 from retinue.chat.engine import SuspendedTurn
 from retinue.chat.engine.parts import ReplyDetails, TurnFinished, known_cost_usd
 from retinue.chat.errors import ConversationNotFound
@@ -19,8 +19,6 @@ from retinue.chat.events import ChatMessage, ChatStarted
 from retinue.chat.models import (
     ChatLog,
     Conversation,
-    ConversationFile,
-    ConversationStatus,
     Message,
     MessageStatus,
     Speaker,
@@ -34,14 +32,15 @@ from retinue.chat.turn.history import (
     load_history,
     load_history_before,
 )
+from retinue.chat.turn.positions import TakenPosition, take_next_position
 from retinue.chat.turn.request import TurnRequest
 from retinue.chat.turn.resent_history import load_resent_history, remember_reply
 from retinue.chat.turn.tool_images import keep_images
-from retinue.chat.turn.trace import store_turn_part
+from retinue.chat.turn.trace import store_logged_turn, store_turn_part
 from retinue.chat.turn.turn_conversation import build_conversation, find_conversation
+from retinue.kit.clock import hour_of
 from retinue.kit.context import Context
 from retinue.kit.db.errors import ReferenceViolation, UniqueViolation
-from retinue.kit.db.statements import Statement
 from retinue.kit.errors import RetinueError
 from retinue.kit.ids import new_id
 from retinue.service_accounts.token_budget import count_tokens
@@ -49,19 +48,6 @@ from retinue.service_accounts.token_budget import count_tokens
 _MAX_EVENT_CONTENT_LENGTH = 4_000
 
 _conversations = Conversation.__table__
-_ADD_MESSAGE = Statement(
-    sa.update(_conversations)
-    .where(_conversations.c.id == sa.bindparam("conversation_id"))
-    .values(
-        message_count=_conversations.c.message_count + 1,
-        last_message_at=sa.bindparam("now"),
-        status=ConversationStatus.active.value,
-        updated_at=sa.bindparam("now"),
-    )
-)
-_LAST_POSITION = Statement(
-    sa.select(_conversations.c.message_count).where(_conversations.c.id == sa.bindparam("conversation_id"))
-)
 
 
 class PendingTurn(msgspec.Struct, frozen=True, kw_only=True):
@@ -72,6 +58,7 @@ class PendingTurn(msgspec.Struct, frozen=True, kw_only=True):
     user_message_id: str
     reply_id: str
     position: int
+    parent_position: int | None = None
     history: ConversationHistory = NO_HISTORY
     started: float
 
@@ -124,9 +111,9 @@ async def start_turn(ctx: Context, request: TurnRequest, unit: Context | None = 
 async def _load_history(
     ctx: Context, request: TurnRequest, existing: Conversation | None
 ) -> ConversationHistory:
-    if existing is None or request.history is not None:
+    if request.history is not None:
         return await load_resent_history(ctx, request)
-    return await load_history(ctx, existing)
+    return NO_HISTORY if existing is None else await load_history(ctx, existing, request.placement)
 
 
 async def load_pending_turn(ctx: Context, request: TurnRequest, question_id: str) -> PendingTurn:
@@ -153,9 +140,7 @@ async def _store_question(
     if pending.position == 1:
         await unit.db.insert_at_commit(_open_conversation(unit, pending, conversation))
     else:
-        known = pending.position if is_position_known else None
-        position = await take_next_position(unit, conversation.id, known)
-        pending = msgspec.structs.replace(pending, position=position)
+        pending = await _take_place(unit, pending, conversation, is_position_known=is_position_known)
     await unit.db.insert_at_commit(_build_user_message(pending))
     for attachment in pending.request.attachments:
         await unit.db.insert_at_commit(
@@ -165,8 +150,24 @@ async def _store_question(
                 file_id=attachment.file_id,
             )
         )
-    emit_chat_message(unit, pending, pending.user_message_id, Speaker.user, pending.request.message)
+    placement = pending.request.placement
+    if placement is None or placement.repeats_position is None:
+        emit_chat_message(unit, pending, pending.user_message_id, Speaker.user, pending.request.message)
     return pending
+
+
+async def _take_place(
+    unit: Context, pending: PendingTurn, conversation: Conversation, *, is_position_known: bool
+) -> PendingTurn:
+    placement = pending.request.placement
+    taken = await take_next_position(unit, conversation.id, pending.position if is_position_known else None)
+    if placement is None:
+        # The message follows the one that was the newest when its history was read.
+        parent = taken.after(pending.position - 1)
+    else:
+        parent = placement.parent_position
+        await unit.db.update(conversation, is_branched=True)
+    return msgspec.structs.replace(pending, position=taken.position, parent_position=parent)
 
 
 def _open_conversation(unit: Context, pending: PendingTurn, conversation: Conversation) -> Conversation:
@@ -181,32 +182,23 @@ def _open_conversation(unit: Context, pending: PendingTurn, conversation: Conver
     )
     conversation.message_count = 1
     conversation.last_message_at = unit.now
+    conversation.last_message_hour = hour_of(conversation.last_message_at)
     return conversation
 
 
 def _build_user_message(pending: PendingTurn) -> Message:
+    placement = pending.request.placement
     return Message(
         id=pending.user_message_id,
         conversation_id=pending.conversation_id,
         role=Speaker.user,
         content=pending.request.message,
         position=pending.position,
+        parent_position=pending.parent_position,
+        repeats_position=placement.repeats_position if placement is not None else None,
         reply_id=pending.reply_id,
         attachments=list(pending.request.attachments) or None,
     )
-
-
-async def take_next_position(unit: Context, conversation_id: str, known: int | None = None) -> int:
-    """Count one more message and return its position.
-
-    A known position saves reading the row; if it is taken, storing the message raises `UniqueViolation`.
-    """
-    if known is not None:
-        unit.db.execute_at_commit(_ADD_MESSAGE, conversation_id=conversation_id, now=unit.now)
-        return known
-    if not await unit.db.execute(_ADD_MESSAGE, conversation_id=conversation_id, now=unit.now):
-        raise ConversationNotFound
-    return int(await unit.db.scalar(_LAST_POSITION, conversation_id=conversation_id))
 
 
 def emit_chat_message(
@@ -257,14 +249,16 @@ async def store_result_within(
     is_stored = is_undisturbed or await unit.db.lock(Conversation, pending.conversation_id) is not None
     if is_stored and _has_reply(result):
         known = pending.position + 1 if is_undisturbed else None
-        position = await take_next_position(unit, pending.conversation_id, known)
-        reply = await unit.db.insert_at_commit(_build_and_emit_reply(unit, pending, result, position))
+        taken = await take_next_position(unit, pending.conversation_id, known)
+        reply = await unit.db.insert_at_commit(_build_and_emit_reply(unit, pending, result, taken))
         await remember_reply(unit, pending.request, reply)
         await keep_images(unit, reply.conversation_id, reply.id, result.answered.details.tool_calls)
     if is_undisturbed or await unit.db.get(Agent, pending.request.agent.id) is not None:
-        await unit.db.insert_at_commit(build_chat_log(unit, pending, result, reply, keeps_texts=is_stored))
+        log = build_chat_log(unit, pending, result, reply, keeps_texts=is_stored)
+        await store_logged_turn(unit, pending.request, log, result.answered.details, result.error)
+    else:
+        await store_result_part(unit, pending, result)
     notify_end(unit, pending, result)
-    await store_result_part(unit, pending, result)
     return reply
 
 
@@ -286,20 +280,23 @@ def _has_reply(result: TurnResult) -> bool:
     return result.status is TurnStatus.completed or bool(result.answered.text)
 
 
-def _build_and_emit_reply(unit: Context, pending: PendingTurn, result: TurnResult, position: int) -> Message:
-    reply = build_reply(pending, result, position)
+def _build_and_emit_reply(
+    unit: Context, pending: PendingTurn, result: TurnResult, taken: TakenPosition
+) -> Message:
+    reply = build_reply(pending, result, taken)
     emit_chat_message(unit, pending, reply.id, Speaker.assistant, reply.content, reply.details)
     return reply
 
 
-def build_reply(pending: PendingTurn, result: TurnResult, position: int) -> Message:
+def build_reply(pending: PendingTurn, result: TurnResult, taken: TakenPosition) -> Message:
     is_whole = result.status is TurnStatus.completed and result.paused is None
     return Message(
         id=pending.reply_id,
         conversation_id=pending.conversation_id,
         role=Speaker.assistant,
         content=result.answered.text,
-        position=position,
+        position=taken.position,
+        parent_position=taken.after(pending.position),
         status=MessageStatus.completed if is_whole else MessageStatus.incomplete,
         details=result.answered.details,
         trail=result.trail,

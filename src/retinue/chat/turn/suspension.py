@@ -28,6 +28,7 @@ from retinue.chat.models import (
 )
 from retinue.chat.turn import storage
 from retinue.chat.turn.history import NO_HISTORY, ConversationHistory, load_history_before
+from retinue.chat.turn.positions import take_next_position
 from retinue.chat.turn.request import TurnRequest
 from retinue.chat.turn.resent_history import restore_resent_history
 from retinue.chat.turn.storage import PendingTurn, TurnResult
@@ -62,8 +63,8 @@ async def suspend_turn(unit: Context, pending_turn: PendingTurn, turn_result: Tu
     storage.notify_end(unit, pending_turn, turn_result)
     if await unit.db.lock(Conversation, pending_turn.conversation_id) is None:
         return None
-    position = await storage.take_next_position(unit, pending_turn.conversation_id)
-    reply = await unit.db.insert(storage.build_reply(pending_turn, turn_result, position))
+    taken = await take_next_position(unit, pending_turn.conversation_id)
+    reply = await unit.db.insert(storage.build_reply(pending_turn, turn_result, taken))
     await keep_images(unit, reply.conversation_id, reply.id, turn_result.answered.details.tool_calls)
     await _store_suspended_turn(unit, pending_turn, turn_result)
     await storage.store_result_part(unit, pending_turn, turn_result)
@@ -74,14 +75,20 @@ async def suspend_again(
     unit: Context, pending_turn: PendingTurn, locked: PausedTurn, turn_result: TurnResult
 ) -> Message | None:
     """Suspend a resumed turn once more."""
-    reply = await unit.db.get(Message, locked.message_id)
-    await unit.db.delete(locked)
+    reply = await _end_pause(unit, locked)
     if reply is None:
         return None
     await _count_remaining_tokens(unit, locked, reply, turn_result)
     await _update_reply(unit, reply, turn_result, MessageStatus.incomplete)
     await _store_suspended_turn(unit, pending_turn, turn_result)
     await storage.store_result_part(unit, pending_turn, turn_result)
+    return reply
+
+
+async def _end_pause(unit: Context, locked: PausedTurn) -> Message | None:
+    """Delete the suspended state and return its reply, unless that was deleted."""
+    reply = await unit.db.get(Message, locked.message_id)
+    await unit.db.delete(locked)
     return reply
 
 
@@ -102,11 +109,13 @@ async def _store_suspended_turn(unit: Context, pending_turn: PendingTurn, turn_r
             max_tokens=request.max_tokens,
             temperature=request.temperature,
             stop=list(request.stop),
+            lineage=unit.caller.lineage,
             state=state,
             decisions={},
             pinned=request.pinned,
             output=request.output,
             reasoning_effort=request.reasoning_effort,
+            asks_before=list(request.asks_before) or None,
         )
     )
     for agent_id, pending in state.pending_approvals(request.agent.id):
@@ -201,6 +210,7 @@ async def rebuild_pending_turn(
             output=paused.output,
             reasoning_effort=paused.reasoning_effort,
             attachments=tuple(question.attachments or ()),
+            asks_before=tuple(paused.asks_before or ()),
         ),
         conversation_id=conversation.id,
         user_message_id=question.id,
@@ -222,10 +232,11 @@ async def finish_suspended_turn(
     unit: Context, pending_turn: PendingTurn, locked: PausedTurn, turn_result: TurnResult
 ) -> Message | None:
     """Complete the reply of a turn that had been suspended."""
-    reply = await unit.db.get(Message, locked.message_id)
-    await unit.db.delete(locked)
+    reply = await _end_pause(unit, locked)
     if reply is None:
         return None
+    # Whoever ends the turn, it belongs to the work that asked.
+    unit.caller = msgspec.structs.replace(unit.caller, lineage=locked.lineage)
     is_whole = turn_result.status is TurnStatus.completed
     await _count_remaining_tokens(unit, locked, reply, turn_result)
     await _update_reply(

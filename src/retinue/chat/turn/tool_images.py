@@ -4,8 +4,13 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
+from retinue.chat.attachment_models import (
+    ConversationFile,
+)
 from retinue.chat.engine.parts import CalledTool
-from retinue.chat.models import ConversationFile, Message
+from retinue.chat.models import (
+    Message,
+)
 from retinue.kit.context import Context
 from retinue.tools.models import ToolImage
 

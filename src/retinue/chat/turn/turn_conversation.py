@@ -26,18 +26,23 @@ async def find_conversation(ctx: Context, request: TurnRequest) -> Conversation 
         if conversation is None:
             raise ConversationNotFound
         return conversation
-    if request.session_key is None:
+    key = None if request.session_id is None else request.session_key
+    if key is None:
         return None
-    return await ctx.db.find(Conversation, agent_id=request.agent.id, session_key=request.session_key)
+    return await ctx.db.find(Conversation, agent_id=request.agent.id, session_key=key)
+
+
+def title_from(message: str) -> str:
+    """Return the beginning of a message, which is the title of a conversation until it gets another one."""
+    return message.strip().partition("\n")[0][:_MAX_TITLE_LENGTH] or "Conversation"
 
 
 def build_conversation(ctx: Context, request: TurnRequest) -> Conversation:
     """Return a conversation that is not stored yet."""
-    first_line = request.message.strip().partition("\n")[0]
     return Conversation(
         id=new_id(Conversation.__prefix__),
         agent_id=request.agent.id,
-        title=first_line[:_MAX_TITLE_LENGTH] or "Conversation",
+        title=title_from(request.message),
         channel=request.channel,
         user_id=ctx.principal.owner_id or None,
         session_id=request.session_id,

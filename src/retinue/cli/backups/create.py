@@ -23,7 +23,7 @@ from retinue.cli.backups.manifest import (
 )
 from retinue.cli.backups.postgres_tools import dump
 from retinue.cli.backups.sources import collect_files
-from retinue.kit.clock import Instant, SystemClock
+from retinue.kit.clock import SystemClock
 from retinue.kit.crypto import RootKey
 from retinue.kit.db.database_content import DatabaseContent
 from retinue.kit.db.databases import direct_url, is_postgres, sqlite_path
@@ -31,21 +31,13 @@ from retinue.kit.db.errors import StorageFull
 from retinue.kit.db.sqlite_copy import DatabaseDamaged, copy_database, read_content, require_integrity
 from retinue.kit.durable_files import replace_private_file, sync_folder
 from retinue.kit.errors import CannotStart
+from retinue.kit.last_backup import LAST_BACKUP, LastBackup
 from retinue.kit.secrets import Secret
 from retinue.kit.settings import Settings
 from retinue.kit.vault import root_keys
 from retinue.migrations.upgrade import head
 
-LAST_BACKUP = "last_backup.json"
 _DIGITS = re.compile(r"\d+")
-
-
-class LastBackup(msgspec.Struct, frozen=True):
-    """Facts about the newest backup, kept in the data dir for `retinue doctor`."""
-
-    created_at: Instant
-    file: str
-    bytes: int
 
 
 class FinishedBackup(msgspec.Struct, frozen=True):

@@ -6,14 +6,12 @@ import shutil
 from pathlib import Path
 from urllib.parse import urlsplit
 
-import msgspec
-
 from retinue.adapters.embedded.weights import WEIGHTS_CATALOGUE, find
-from retinue.cli.backups.create import LAST_BACKUP, LastBackup
 from retinue.cli.doctor.findings import Finding, Findings, fail, ok, warn
 from retinue.kit.clock import SystemClock, parse_instant
 from retinue.kit.db.databases import is_postgres, sqlite_path
 from retinue.kit.extras import EXTRAS, is_installed
+from retinue.kit.last_backup import find_last_backup
 from retinue.kit.machine import reachable_descriptors
 from retinue.kit.settings import BadSetting, Settings, is_loopback
 from retinue.kit.storage_watch import has_room, written_folders
@@ -199,9 +197,8 @@ def _egress(settings: Settings) -> Finding:
 
 def _last_backup(settings: Settings) -> Finding:
     hint = "Run retinue backup every day, for example with cron: docs/guides/backup.md."
-    try:
-        last = msgspec.json.decode((settings.data_dir / LAST_BACKUP).read_bytes(), type=LastBackup)
-    except (OSError, msgspec.MsgspecError):
+    last = find_last_backup(settings)
+    if last is None:
         return warn("last_backup", "no backup was made from here yet", hint)
     age_hours = (SystemClock().time() - parse_instant(last.created_at).timestamp()) / 3600
     detail = f"{age_hours:.0f} hours old: {last.file}"

@@ -1,7 +1,21 @@
 from retinue.events import log, trial_events
+from retinue.events.live_log import follow_log
 from retinue.events.loaders import EventById
-from retinue.events.schemas import EventLogQuery, EventOut, EventPage, EventTest, EventTested, Trace
+from retinue.events.queries import wanted_of
+from retinue.events.schemas import (
+    EventLogQuery,
+    EventOut,
+    EventPage,
+    EventStreamQuery,
+    EventTest,
+    EventTested,
+    Trace,
+)
 from retinue.kit.context import Context
+from retinue.kit.errors import RateLimited
+from retinue.kit.http.last_event import read_last_event_id
+from retinue.kit.http.replies import EventStream
+from retinue.kit.http.request import Request
 from retinue.kit.http.routing import Routes
 
 routes = Routes("/api/v1/event-log", tag="events")
@@ -15,6 +29,19 @@ async def list_events(ctx: Context, query: EventLogQuery) -> EventPage:
     Events are kept for 90 days. Data that quotes a conversation the caller may not read is redacted.
     """
     return await log.page(ctx, query)
+
+
+@routes.get("/stream", requires="events:read", errors=(RateLimited,))
+async def stream_event_log(ctx: Context, query: EventStreamQuery, request: Request) -> EventStream:
+    """Receive the events of the tenant as they are stored, as server-sent events.
+
+    After `ready` come `event` events, each within about a second, in the form of the log and with the same
+    data redacted. Send the last event's id as `Last-Event-ID` to receive what was missed; what was stored in
+    the seconds before it comes again, recognizable by its `id`. `gap` says that more was stored than is
+    sent: read the log for what is older than its `until`. At most 20 streams per user.
+    """
+    after, detached, wanted = read_last_event_id(request), ctx.detached(), wanted_of(query)
+    return EventStream(lambda: follow_log(detached, query.search, wanted, after), is_endless=True)
 
 
 @routes.get("/trace/{correlation_id}", requires="events:read")

@@ -81,6 +81,16 @@ _DROP_OFFS_BY_FIELD = (
 )
 
 
+async def count_answers(ctx: Context, form: Form) -> dict[str, int]:
+    """Return how often each field was answered, also of fields that the form no longer has."""
+    tally = SubmissionTally()
+    for submission in await ctx.db.rows(_UNCOUNTED, form_id=form.id):
+        tally.add(submission)
+    for day in await ctx.db.rows(_DAYS_BETWEEN, form_id=form.id, first=_MIN_DAY, last=_MAX_DAY):
+        tally.filled.update(day.filled)
+    return dict(tally.filled)
+
+
 async def load_analytics(ctx: Context, form: Form, query: AnalyticsQuery) -> Analytics:
     first, last = _period(ctx, query)
     given = {"form_id": form.id, "first": first}

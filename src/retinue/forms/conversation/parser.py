@@ -8,7 +8,13 @@ from typing import Any
 import msgspec
 
 from retinue.forms.conversation.state import ConversationState, Proposals
-from retinue.forms.conversation.value_parser import MAX_PARSED_LENGTH, ParsedValue, ParseInput, parse_value
+from retinue.forms.conversation.value_parser import (
+    MAX_PARSED_LENGTH,
+    ParsedValue,
+    ParseInput,
+    is_answer,
+    parse_value,
+)
 from retinue.forms.conversation.vocabulary import (
     BACK_PHRASES,
     CHANGE_VERBS,
@@ -21,7 +27,6 @@ from retinue.forms.conversation.vocabulary import (
 from retinue.kit.json_types import JsonObject
 from retinue.kit.schema.fields import CHOICES, FieldType
 from retinue.kit.schema.fields.validator import FormField
-from retinue.kit.schema.fields.values import InvalidAnswer
 
 Choices = Callable[[FormField], Awaitable[list[JsonObject]]]
 
@@ -80,9 +85,9 @@ class MessageParser:
         field = self._state.find_input(field_id)
         if field is None:
             return Proposals(problems={field_id: "is not asked for"}, is_certain=True)
-        if not _is_valid(field, content) and (len(content) <= MAX_PARSED_LENGTH or field.type in CHOICES):
+        if not is_answer(field, content) and (len(content) <= MAX_PARSED_LENGTH or field.type in CHOICES):
             parsed = await self._read(field, content)
-            if parsed is not None and _is_valid(field, parsed.value):
+            if parsed is not None and is_answer(field, parsed.value):
                 return Proposals(answers={field.id: parsed.value}, is_certain=True)
             if self._is_skipping(field, content):
                 return Proposals(skips=[field.id], is_certain=True)
@@ -99,7 +104,7 @@ class MessageParser:
         answer = await self._read(field, content)
         if answer is None:
             return Proposals()
-        is_certain = answer.is_exact and _is_valid(field, answer.value)
+        is_certain = answer.is_exact and is_answer(field, answer.value)
         return Proposals(answers={field.id: answer.value}, is_certain=is_certain)
 
     def _parse_command(self, content: str) -> Proposals | None:
@@ -142,7 +147,7 @@ class MessageParser:
             if parsed is None:
                 return None
             answers[field.id] = parsed.value
-            is_certain = is_certain and _is_valid(field, parsed.value)
+            is_certain = is_certain and is_answer(field, parsed.value)
         return Proposals(answers=answers, is_certain=is_certain) if answers else None
 
     async def _parse_single_field(self, content: str) -> Proposals | None:
@@ -169,7 +174,7 @@ class MessageParser:
         parsed = await self._read(field, value) if value is not None else None
         if parsed is None:
             return None
-        return Proposals(answers={field.id: parsed.value}, is_certain=_is_valid(field, parsed.value))
+        return Proposals(answers={field.id: parsed.value}, is_certain=is_answer(field, parsed.value))
 
     def _match_field_prefix(self, words: str) -> tuple[FormField | None, str]:
         """Return the field whose name the words begin with, longest name first, and the remaining words."""
@@ -216,11 +221,3 @@ def _value_after_connector(rest: str) -> str | None:
 def accepts_any_text(field: FormField) -> bool:
     """Return whether any text is a valid answer."""
     return field.type in _FREE_TEXT_TYPES
-
-
-def _is_valid(field: FormField, value: object) -> bool:
-    try:
-        field.read(value)
-    except InvalidAnswer:
-        return False
-    return True

@@ -60,7 +60,7 @@ def _parse_long(field: FormField, text: str) -> ParsedValue | None:
     return ParsedValue(text.strip())
 
 
-def _is_valid(field: FormField, value: object) -> bool:
+def is_answer(field: FormField, value: object) -> bool:
     try:
         field.read(value)
     except InvalidAnswer:
@@ -92,7 +92,7 @@ def _url(_field: FormField, source: ParseInput) -> ParsedValue | None:
 def _phone(field: FormField, source: ParseInput) -> ParsedValue | None:
     text = source.text.strip()
     has_words = any(letter.isalpha() for letter in text)
-    if not has_words and _is_valid(field, text):
+    if not has_words and is_answer(field, text):
         return ParsedValue(text, is_exact=True)
     matches = _PHONE.findall(text)
     return ParsedValue(matches[0].strip()) if len(matches) == 1 else ParsedValue(text)
@@ -100,7 +100,7 @@ def _phone(field: FormField, source: ParseInput) -> ParsedValue | None:
 
 def _number(field: FormField, source: ParseInput) -> ParsedValue | None:
     text = source.text.strip()
-    if _is_valid(field, text):
+    if is_answer(field, text):
         return ParsedValue(text, is_exact=True)
     if stars := _STARS.findall(text):
         return ParsedValue(len(stars))
@@ -157,14 +157,14 @@ def _choices(_field: FormField, source: ParseInput) -> ParsedValue | None:
 
 def _date(field: FormField, source: ParseInput) -> ParsedValue | None:
     text = source.text.strip()
-    if _is_valid(field, text):
+    if is_answer(field, text):
         return ParsedValue(text, is_exact=True)
     return ParsedValue(dates.find_date(text, source.today) or text)
 
 
 def _datetime(field: FormField, source: ParseInput) -> ParsedValue | None:
     text = source.text.strip()
-    if _is_valid(field, text):
+    if is_answer(field, text):
         return ParsedValue(text, is_exact=True)
     return ParsedValue(dates.find_datetime(text, source.today) or text)
 

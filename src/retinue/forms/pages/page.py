@@ -8,7 +8,7 @@ from retinue.forms.models import Form
 from retinue.forms.pages.script import form_script
 from retinue.kit.http.page_scripts import scripts_missing
 from retinue.kit.http.replies import Reply, WebDocument
-from retinue.kit.network_addresses import split_url
+from retinue.kit.network_addresses import policy_sources
 
 _NEVER_FRAMED, _FRAMED = "'none'", "*"
 _HEADERS = (("Cache-Control", "no-cache"),)
@@ -37,28 +37,11 @@ def render_not_found() -> Reply[WebDocument]:
 
 def _policy(branding: dict[str, object], ancestors: str) -> str:
     """Allow only the script, its requests and the logo."""
-    images = ["'self'", "data:", *_origin_of(branding.get("logo_url"))]
+    images = ["'self'", "data:", *policy_sources(branding.get("logo_url"))]
     return (
         f"default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
         f"img-src {' '.join(images)}; base-uri 'none'; form-action 'none'; frame-ancestors {ancestors}"
     )
-
-
-def _origin_of(url: object) -> list[str]:
-    """Return the origin of a logo for the policy; paths are on this server and need none."""
-    if not isinstance(url, str) or not url.startswith(("http://", "https://")):
-        return []
-    try:
-        parts = split_url(url)
-    except ValueError:
-        return []
-    # A policy cannot express IPv6 addresses, and its own punctuation in a host would end the directive.
-    if not all(char.isalnum() or char in ".-:_" for char in parts.netloc):
-        return []
-    try:
-        return [f"{parts.scheme}://{parts.netloc.encode('idna').decode()}"]
-    except UnicodeError:
-        return []
 
 
 @cache

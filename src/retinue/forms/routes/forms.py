@@ -1,8 +1,8 @@
 from retinue.adapters.llm import ModelError, ModelTimeout
-from retinue.forms import generation
+from retinue.forms import drafts, generation, preview
 from retinue.forms import service as forms
 from retinue.forms.after import analytics
-from retinue.forms.errors import FieldNotFound, FormGenerationFailed, FormVersionNotFound
+from retinue.forms.errors import FieldNotFound, FormDraftNotFound, FormGenerationFailed, FormVersionNotFound
 from retinue.forms.intake import options
 from retinue.forms.loaders import FormById, FormBySlug
 from retinue.forms.models import Form, FormStatus
@@ -14,7 +14,10 @@ from retinue.forms.schemas import (
     FormCreate,
     FormList,
     FormOut,
+    FormPreview,
+    FormPreviewRequest,
     FormPrompt,
+    FormQuery,
     FormState,
     FormSummary,
     FormUpdate,
@@ -26,6 +29,7 @@ from retinue.kit.context import Context
 from retinue.kit.errors import InvalidTransition, VaultSealed
 from retinue.kit.http.routing import Routes
 from retinue.kit.lists import Page
+from retinue.kit.schema.drafts import DraftPublication
 from retinue.providers.errors import ModelNotConfigured
 from retinue.usage.errors import BudgetExceeded, ModelUnpriced
 
@@ -72,6 +76,15 @@ async def generate_form(ctx: Context, body: FormPrompt) -> FormOut:
     return await forms.render_form(ctx, await forms.create(ctx, proposed))
 
 
+@routes.post("/preview", requires="forms:write")
+async def preview_form(ctx: Context, body: FormPreviewRequest) -> FormPreview:
+    """Return what visitors of a form would get, without saving it, and check answers if `data` is sent.
+
+    Nothing is stored or sent. Whether a file exists and whether the form is open are not checked.
+    """
+    return await preview.preview(ctx, body)
+
+
 @routes.get("/slug/{form_slug}", requires="forms:read", versioned=Form)
 async def get_form_by_slug(ctx: Context, this: FormBySlug) -> FormOut:
     """Return a form of the tenant by its slug, in any state."""
@@ -79,8 +92,10 @@ async def get_form_by_slug(ctx: Context, this: FormBySlug) -> FormOut:
 
 
 @routes.get("/{form_id}", requires="forms:read", versioned=Form)
-async def get_form(ctx: Context, this: FormById) -> FormOut:
+async def get_form(ctx: Context, this: FormById, query: FormQuery) -> FormOut:
     """Return a form with its fields, settings and totals."""
+    if query.include == "answer_counts":
+        return await forms.render_form(ctx, this, await analytics.count_answers(ctx, this))
     return await forms.render_form(ctx, this)
 
 
@@ -103,13 +118,20 @@ async def delete_form(ctx: Context, this: FormById) -> None:
     await forms.delete(ctx, this)
 
 
-@routes.post("/{form_id}/publish", requires="forms:write", errors=(InvalidTransition,), versioned=Form)
-async def publish_form(ctx: Context, this: FormById) -> FormState:
-    """Make a draft public and accept submissions.
+@routes.post(
+    "/{form_id}/publish",
+    requires="forms:write",
+    errors=(InvalidTransition, FormDraftNotFound),
+    versioned=Form,
+)
+async def publish_form(ctx: Context, this: FormById, body: DraftPublication) -> FormState:
+    """Make the form, or with `from_draft` what its draft says, public and accept submissions.
 
-    A published form stays as it is; an archived one answers 409 and must be unpublished first.
+    A published form stays as it is unless its draft is published; an archived one answers 409 and must be
+    unpublished first. If the form has changed since its draft was begun, the answer is 412
+    `version_conflict` unless `force` is set. A draft that was published is gone.
     """
-    return await forms.change_status(ctx, this, FormStatus.published)
+    return await drafts.publish(ctx, this, body)
 
 
 @routes.post("/{form_id}/unpublish", requires="forms:write", errors=(InvalidTransition,), versioned=Form)

@@ -54,3 +54,8 @@ async def load_content_reader(ctx: Context, quoted: Iterable[Sequence[str] | Non
         if ids:
             return ContentReader(frozenset({*await access.find_readable(ctx, ids), own}))
     return ContentReader(frozenset({own}))
+
+
+def reads_all_conversations(ctx: Context) -> bool:
+    """Return whether the caller may read every conversation of the tenant."""
+    return any(access.reads_all(ctx.principal) for access in ctx.instance.registry.all(ConversationAccess))

@@ -15,7 +15,7 @@ class SearchSource(msgspec.Struct, frozen=True, kw_only=True):
     `name` is the column or expression that is searched first, `description` is searched after it, and
     `parent` is an expression for the id of the record that it belongs to. `only` holds conditions that always
     apply. With `reads_all`, callers for whom it returns false find only records with their `user_id`. With
-    `newest_by`, only the records with the highest values in that column are searched by name.
+    `newest_by`, only the records with the highest values in these columns are searched by name.
     """
 
     kind: str
@@ -26,4 +26,4 @@ class SearchSource(msgspec.Struct, frozen=True, kw_only=True):
     parent: Any = None
     only: tuple[Any, ...] = ()
     reads_all: Callable[[Principal], bool] | None = None
-    newest_by: str = ""
+    newest_by: tuple[str, ...] = ()

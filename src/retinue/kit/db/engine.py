@@ -58,8 +58,8 @@ class Database(Protocol):
 
     async def rollback(self, connection: DatabaseConnection) -> None: ...
 
-    async def wait_for_change(self, seconds: float) -> None:
-        """Wait this long, or less if another process may have committed work."""
+    async def wait_for_change(self, seconds: float) -> bool:
+        """Wait this long, or less if another process may have committed work; return whether it may."""
         ...
 
     def direct_connection(self) -> DirectConnection:

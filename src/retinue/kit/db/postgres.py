@@ -354,11 +354,11 @@ class PostgresDatabase:
         finally:
             self._release(connection)
 
-    async def wait_for_change(self, seconds: float) -> None:
+    async def wait_for_change(self, seconds: float) -> bool:
         if self.direct_connection() == "missing":
             await asyncio.sleep(seconds)
-        else:
-            await self._listener.wait(seconds)
+            return False
+        return await self._listener.wait(seconds)
 
     def direct_connection(self) -> DirectConnection:
         if self._is_pooled and not self._direct_url:

@@ -34,20 +34,22 @@ class ChangeListener:
         self.changed = asyncio.Event()
         self.status: DirectConnection = "not_tried"
 
-    async def wait(self, seconds: float) -> None:
-        """Wait for a notification, or this long."""
+    async def wait(self, seconds: float) -> bool:
+        """Wait for a notification, or this long; return whether one came."""
         try:
             if self._connection is None or self._connection.is_closed():
                 await self._open()
         except DatabaseUnavailable:
             self.status = "unavailable"
             await asyncio.sleep(seconds)
-            return
+            return False
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self.changed.wait()
-            self.changed.clear()
+        has_changed = self.changed.is_set()
+        self.changed.clear()
         self._judge_silence()
+        return has_changed
 
     async def close(self) -> None:
         if self._connection is not None:

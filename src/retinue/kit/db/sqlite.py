@@ -336,21 +336,26 @@ class SqliteDatabase:
         finally:
             self._lock.release()
 
-    async def wait_for_change(self, seconds: float) -> None:
-        """Poll `PRAGMA data_version`, which changes when any other connection commits, even our writer."""
+    async def wait_for_change(self, seconds: float) -> bool:
+        """Poll the writer's `PRAGMA data_version`, which changes when another connection commits."""
         loop = asyncio.get_running_loop()
         until = loop.time() + seconds
         while True:
-            if self._reader is None:
-                raise DatabaseUnavailable
-            version = self._reader.execute("PRAGMA data_version").fetchone()[0]
+            version = await self._data_version()
             if version != self._seen_version:
                 self._seen_version = version
-                return
+                return True
             left = until - loop.time()
             if left <= 0:
-                return
+                return False
             await asyncio.sleep(min(_POLL_SECONDS, left))
+
+    async def _data_version(self) -> int:
+        # In turn with our writers: the thread that commits has the connection, and nobody else commits then.
+        async with self._lock:
+            if self._writer is None:
+                raise DatabaseUnavailable
+            return int(_run(self._writer, "PRAGMA data_version", []).fetchone()[0])
 
     def direct_connection(self) -> DirectConnection:
         return "not_needed"

@@ -35,6 +35,18 @@ class DispatchedEvent(msgspec.Struct, gc=False):
     is_test: bool
     created_at: str
 
+    def as_input(self) -> JsonObject:
+        """Return the event as templates and workflows see it."""
+        return {
+            "id": self.id,
+            "type": self.type,
+            "category": self.category,
+            "correlation_id": self.correlation_id,
+            "created_at": self.created_at,
+            "test": self.is_test,
+            "data": self.data,
+        }
+
 
 def dispatched_event(entry: EventEntry) -> DispatchedEvent:
     """An entry of the log as routers and actions see it."""

@@ -11,11 +11,15 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from retinue.kit.errors import NotFound
 from retinue.kit.http.replies import WebDocument
 
 FOLDERS = ("guides", "reference", "adr")
 README = "README.md"
+_FIRST = "tutorial.md"
+"""The guide to begin with; the others follow by name."""
 _PICTURES = "pictures"
 # Pages show pictures from this server and run no scripts.
 _POLICY = (
@@ -42,6 +46,12 @@ def guide_index(base: str) -> WebDocument:
     return _page("Guides", f'      <h1>Guides</h1>\n      <ul class="links">\n{items}      </ul>', base)
 
 
+def guide_list() -> WebDocument:
+    """Return the guides in JSON, for the console: `page` is the address below `/docs/guides/`."""
+    listed = [{"page": path.stem, "title": _title(path)} for path in _pages("guides").values()]
+    return WebDocument(msgspec.json.encode({"data": listed}), "application/json")
+
+
 def document(folder: str, name: str, base: str) -> WebDocument:
     """Return a document as a page, or a picture used in one."""
     if folder == _PICTURES:
@@ -59,7 +69,8 @@ def _pages(folder: str) -> dict[str, Path]:
     docs = docs_folder()
     if docs is None or folder not in FOLDERS:
         return {}
-    return {path.name: path for path in sorted((docs / folder).glob("*.md"))}
+    pages = sorted((docs / folder).glob("*.md"), key=lambda path: (path.name != _FIRST, path.name))
+    return {path.name: path for path in pages}
 
 
 def _picture(name: str) -> WebDocument:

@@ -62,9 +62,12 @@ def scripts_missing() -> Reply[WebDocument]:
 
 
 def serve_script(
-    script: PageScript | None, query: ScriptQuery, request: Request
+    script: PageScript | None,
+    query: ScriptQuery,
+    request: Request,
+    mime_type: str = "text/javascript; charset=utf-8",
 ) -> Reply[WebDocument | None]:
-    """Return the script for any origin, or 304 if the client has the current version."""
+    """Return the script or another built file for any origin, or 304 if the client has this version."""
     if script is None:
         missing = scripts_missing()
         return Reply(missing.body, missing.status, missing.headers)
@@ -76,7 +79,7 @@ def serve_script(
     )
     if script.tag in request.header(b"if-none-match"):
         return Reply(None, status=304, headers=headers)
-    return Reply(WebDocument(script.content, "text/javascript; charset=utf-8"), headers=headers)
+    return Reply(WebDocument(script.content, mime_type), headers=headers)
 
 
 @cache

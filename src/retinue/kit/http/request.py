@@ -9,12 +9,11 @@ from retinue.kit.errors import Invalid
 from retinue.kit.ids import new_id, use_time_ordered_ids
 from retinue.kit.network_addresses import unmap_ipv4
 from retinue.kit.principal import ANONYMOUS, Principal
-from retinue.kit.tracing.origin import TRACEPARENT_HEADER, TraceOrigin
+from retinue.kit.tracing.origin import CORRELATION_PREFIX, TRACEPARENT_HEADER, TraceOrigin
 
 _CORRELATION = re.compile(rb"^[A-Za-z0-9._-]{1,64}$")
-_CORRELATION_PREFIX = "cor"
 # The event log has an index over correlation ids.
-use_time_ordered_ids(_CORRELATION_PREFIX)
+use_time_ordered_ids(CORRELATION_PREFIX)
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
@@ -61,7 +60,7 @@ class Request:
         self.route: Any = None
         self.trace: TraceOrigin | None = None
         self.limit_headers: list[tuple[bytes, bytes]] = []
-        generated = new_id(_CORRELATION_PREFIX)
+        generated = new_id(CORRELATION_PREFIX)
         self.request_id = f"req_{generated[4:]}"
         sent = self.headers.get(b"x-correlation-id")
         self.correlation_id = sent.decode() if sent is not None and _CORRELATION.match(sent) else generated
@@ -76,7 +75,7 @@ class Request:
         """Return the trace of the request; none for reads. Visitors cannot continue a trace."""
         if self.method != "GET":
             header, is_trusted = self.headers.get(TRACEPARENT_HEADER), bool(self.principal.owner_id)
-            self.trace = TraceOrigin.of_header(header, is_trusted=is_trusted)
+            self.trace = TraceOrigin.of_header(header, is_trusted=is_trusted, request_id=self.request_id)
         return self.trace
 
     def header(self, name: bytes) -> str:

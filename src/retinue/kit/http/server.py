@@ -101,7 +101,7 @@ async def serve(
             listener.close()
 
 
-def _freeze_startup_objects() -> None:
+def freeze_startup_objects() -> None:
     """Exclude objects created at startup from garbage collection, and collect old objects rarely.
 
     Reference counting frees nearly everything. With a thousand open streams, a full collection would block
@@ -134,7 +134,7 @@ class Server(uvicorn.Server):
             await super().startup(sockets)
         except SystemExit as error:
             raise NotStarted from error
-        _freeze_startup_objects()
+        freeze_startup_objects()
         if self.on_ready is not None:
             self.on_ready()
 

@@ -56,9 +56,14 @@ async def list_guides(ctx: Context) -> WebDocument:
 
 @routes.get("/docs/{folder}/{page}", requires=PUBLIC, cost="free", errors=(NotFound,))
 async def get_guide(ctx: Context, folder: str, page: str) -> WebDocument:
-    """Return a guide, reference page or decision record of this release as an HTML page."""
+    """Return a guide, reference page or decision record of this release as an HTML page.
+
+    `guides/index.json` lists the guides with their titles as JSON.
+    """
     if (folder, page) == ("reference", "openapi.json"):
         return WebDocument(ctx.instance.openapi(), "application/json")
+    if (folder, page) == ("guides", "index.json"):
+        return guides.guide_list()
     return guides.document(folder, page, base_path(ctx.instance.settings))
 
 

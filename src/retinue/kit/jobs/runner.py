@@ -152,13 +152,16 @@ class Runner:
         while True:
             turn = await self._turn()
             for job in turn.jobs:
-                if self._lanes.is_ahead(job):
-                    # Nothing else records here while the job would wait for it.
-                    await self._recorder.record_all()
-                await asyncio.create_task(self._run(job))
+                await self._run_alone(job)
             ran += len(turn.jobs)
             if not turn.jobs and turn.sleep_s:
                 return ran
+
+    async def _run_alone(self, job: ClaimedJob) -> None:
+        """Run a job while no turn comes between: nothing else records what the job may have to wait for."""
+        if self._lanes.is_ahead(job):
+            await self._recorder.record_all()
+        await asyncio.create_task(self._run(job))
 
     def status(self) -> RunnerStatus:
         silence = asyncio.get_running_loop().time() - self._looked_at
@@ -182,14 +185,16 @@ class Runner:
         return any(count >= self._queue.limits[queue].at_once for queue, count in held.items())
 
     async def _watch(self) -> None:
-        """Wake up for the commits of other processes, and every second in case one was missed."""
+        """Wake up for the commits of other processes; one that is missed is found by the next turn."""
         while True:
             try:
-                await self._instance.database.wait_for_change(_POLL_SECONDS)
+                has_changed = await self._instance.database.wait_for_change(_POLL_SECONDS)
             except Exception:
                 log.exception("watching_failed")
                 await asyncio.sleep(_POLL_SECONDS)
-            self._wake.set()
+            else:
+                if has_changed:
+                    self._wake.set()
 
     async def _work(self) -> None:
         await self._end_leases_of_dead_workers()

@@ -46,6 +46,7 @@ class Limiter:
         self._retry_seconds = retry_seconds
         self._gate = asyncio.Semaphore(MAX_REDIS_CALLS)
         self._recovery: asyncio.Task[None] | None = None
+        self._calls: set[asyncio.Task[Any]] = set()
 
     @property
     def is_without_redis(self) -> bool:
@@ -106,6 +107,7 @@ class Limiter:
             self._recovery.cancel()
             await asyncio.gather(self._recovery, return_exceptions=True)
             self._recovery = None
+        await self._end_calls()
         if self._shared:
             await self._shared.close()
 
@@ -135,13 +137,21 @@ class Limiter:
         except LimitsUnreachable:
             return None
 
-    @staticmethod
-    async def _in_time(request: Coroutine[Any, Any, Result], patience: float) -> Result:
+    async def _end_calls(self) -> None:
+        """End the calls that nobody waits for any more: one that outlived the store would connect again."""
+        if self._calls:
+            await asyncio.wait(self._calls, timeout=self._patience)
+        for call in self._calls:
+            call.cancel()
+        await asyncio.gather(*self._calls, return_exceptions=True)
+
+    async def _in_time(self, request: Coroutine[Any, Any, Result], patience: float) -> Result:
         # Waiting outside the call's task bounds the wait even if the client swallows a cancellation. A
         # timeout counts only if this process woke on time: after a blocked event loop, the reply may have
         # arrived unread.
         call = asyncio.create_task(request)
-        call.add_done_callback(_consume_error)
+        self._calls.add(call)
+        call.add_done_callback(self._finish_call)
         clock = asyncio.get_running_loop().time
         for _ in range(3):
             began = clock()
@@ -170,8 +180,8 @@ class Limiter:
             return False
         return True
 
-
-def _consume_error(call: asyncio.Task[Any]) -> None:
-    """Retrieve the error of an abandoned call, so that asyncio does not log it."""
-    if not call.cancelled():
-        call.exception()
+    def _finish_call(self, call: asyncio.Task[Any]) -> None:
+        self._calls.discard(call)
+        if not call.cancelled():
+            # Retrieved, so that asyncio does not log the error of an abandoned call.
+            call.exception()

@@ -8,6 +8,7 @@ from redis.asyncio.connection import parse_url
 from redis.asyncio.retry import Retry
 from redis.asyncio.sentinel import Sentinel
 from redis.backoff import NoBackoff
+from redis.exceptions import ConnectionError as BrokenConnection
 
 from retinue.kit.limits.redis_url import RedisUrl, parse_redis_url
 
@@ -25,12 +26,12 @@ class RedisClients:
     def open(cls, url: str, ca_bundle: Path | None) -> "RedisClients":
         """Return clients that connect on demand; TLS trusts the system's authorities and the bundle's."""
         parsed = parse_redis_url(url)
-        # One immediate retry covers a connection that broke while idle. The Limiter bounds a request's wait;
-        # these timeouts only end calls it has abandoned.
+        # One immediate retry covers a connection that broke while idle; after a timeout, it could charge a
+        # request twice. The Limiter bounds a request's wait; these timeouts only end calls it has abandoned.
         options: dict[str, Any] = {
             "socket_timeout": _TIMEOUT_SECONDS,
             "socket_connect_timeout": _TIMEOUT_SECONDS,
-            "retry": Retry(NoBackoff(), 1),
+            "retry": Retry(NoBackoff(), 1, supported_errors=(BrokenConnection,)),
         }
         if parsed.is_tls and ca_bundle is not None:
             options["ssl_ca_certs"] = str(ca_bundle)

@@ -108,19 +108,24 @@ async def store_part(unit: Context, spending: Spending = _NO_SPENDING) -> None:
 
 async def store_recorder(unit: Context, part: PartRecorder, spending: Spending = _NO_SPENDING) -> None:
     if (row := build_row(unit, part, spending)) is not None:
-        part.is_stored = True
         await unit.db.insert_at_commit(row)
-        for exporter_id in part.exporter_ids:
-            await unit.db.insert_at_commit(QueuedTracePart(exporter_id=exporter_id, part_id=row.id))
-            if exporter_id == INSTANCE_EXPORTER:
-                continue  # A schedule sends the parts of all tenants together.
-            unit.defer(
-                EXPORT_TRACES,
-                ExporterToRun(exporter_id),
-                delay_s=_EXPORT_DELAY_SECONDS,
-                dedupe_key=f"{EXPORT_TRACES.name}:{exporter_id}",
-                lane=exporter_id,
-            )
+        await queue_part(unit, part, row.id)
+
+
+async def queue_part(unit: Context, part: PartRecorder, row_id: str) -> None:
+    """Queue the part for its exporters, under the id of the row that tells about it."""
+    part.is_stored = True
+    for exporter_id in part.exporter_ids:
+        await unit.db.insert_at_commit(QueuedTracePart(exporter_id=exporter_id, part_id=row_id))
+        if exporter_id == INSTANCE_EXPORTER:
+            continue  # A schedule sends the parts of all tenants together.
+        unit.defer(
+            EXPORT_TRACES,
+            ExporterToRun(exporter_id),
+            delay_s=_EXPORT_DELAY_SECONDS,
+            dedupe_key=f"{EXPORT_TRACES.name}:{exporter_id}",
+            lane=exporter_id,
+        )
 
 
 def leave_unrecorded() -> None:
@@ -188,13 +193,10 @@ async def store_finished_parts(system: SystemDb, clock: Clock, finished: Sequenc
 def build_row(ctx: Context, part: PartRecorder, spending: Spending = _NO_SPENDING) -> TracePart | None:
     """End the part and return its row; None if the sample leaves it out."""
     spans = part.finish()
-    root = part.root.span
-    duration_us = root.duration_ns // 1_000
-    error = root.error
-    policy = ctx.instance.tracing
-    is_error = error is not None
-    if not policy.keeps(ctx.tenant_id, part.trace_id, part.kind, duration_us, is_error=is_error):
+    if not is_kept(ctx, part):
         return None
+    root = part.root.span
+    error = root.error
     fields: Mapping[str, Any] = part.fields
     return TracePart(
         id=new_id(TracePart.__prefix__),
@@ -208,7 +210,7 @@ def build_row(ctx: Context, part: PartRecorder, spending: Spending = _NO_SPENDIN
         error_code=error.code if error is not None else None,
         error_message=error.message if error is not None else None,
         started_at=instant_from_timestamp(root.started_ns / 1e9),
-        duration_us=duration_us,
+        duration_us=root.duration_ns // 1_000,
         span_count=len(spans),
         input_tokens=spending.input_tokens,
         output_tokens=spending.output_tokens,
@@ -217,4 +219,16 @@ def build_row(ctx: Context, part: PartRecorder, spending: Spending = _NO_SPENDIN
         correlation_id=ctx.caller.correlation_id,
         spans=spans,
         **fields,
+    )
+
+
+def is_kept(ctx: Context, part: PartRecorder) -> bool:
+    """Return whether the sample keeps a part that has ended."""
+    root = part.root.span
+    return ctx.instance.tracing.keeps(
+        ctx.tenant_id,
+        part.trace_id,
+        part.kind,
+        root.duration_ns // 1_000,
+        is_error=root.error is not None,
     )

@@ -3,6 +3,7 @@ from typing import Annotated
 from retinue.adapters.notifiers import InvalidConfig
 from retinue.credentials.errors import AuditUnavailable
 from retinue.kit.context import Context
+from retinue.kit.context.references import Referrer, find_referrers
 from retinue.kit.errors import Invalid, VaultSealed
 from retinue.kit.http.routing import Routes, path_loader
 from retinue.notifications import channels, configs, statistics
@@ -13,6 +14,7 @@ from retinue.notifications.queries import active_channels, list_channels, page_o
 from retinue.notifications.redacted_views import shown_logs
 from retinue.notifications.schemas import (
     AllChannelStats,
+    AllStatsQuery,
     ChannelBreakdown,
     ChannelCreate,
     ChannelFilter,
@@ -67,12 +69,12 @@ async def list_active_channels(ctx: Context, channel_type: str) -> ChannelList:
 
 
 @routes.get("/stats", requires=_READ)
-async def get_notification_stats(ctx: Context, query: PeriodQuery) -> AllChannelStats:
-    """Return delivery figures of all channels together.
+async def get_notification_stats(ctx: Context, query: AllStatsQuery) -> AllChannelStats:
+    """Return delivery figures of all channels together, and with `include=channels` of each.
 
-    Deliveries of channels that were deleted since are included.
+    The figures of all include deliveries of channels that were deleted since.
     """
-    return await statistics.load_all_stats(ctx, query.period)
+    return await statistics.load_all_stats(ctx, query.period, is_by_channel=query.include == "channels")
 
 
 @routes.get("/stats/breakdown", requires=_READ)
@@ -126,6 +128,16 @@ async def reveal_notification_channel(ctx: Context, channel: ChannelById) -> Cha
     Each call is recorded in the audit log.
     """
     return await channels.reveal(ctx, channel)
+
+
+@routes.get("/{channel_id}/usage", requires=_READ)
+async def get_channel_usage(ctx: Context, channel: ChannelById) -> dict[str, list[Referrer]]:
+    """Return what sends through this channel by its id, by kind: `workflows`, `forms` and `subscriptions`.
+
+    Workflows count once they are published; subscriptions are named by their event type. What names only the
+    type of a channel is not listed.
+    """
+    return await find_referrers(ctx, channels.REFERENCE, channel.id)
 
 
 @routes.get("/{channel_id}/logs", requires=_READ)

@@ -1,7 +1,8 @@
 from typing import Annotated
 
 from retinue.kit.context import Context
-from retinue.kit.errors import Invalid, RateLimited
+from retinue.kit.errors import RateLimited
+from retinue.kit.http.last_event import read_last_event_id
 from retinue.kit.http.replies import EventStream
 from retinue.kit.http.request import Request
 from retinue.kit.http.routing import SIGNED_IN, PathLoader, Routes
@@ -69,7 +70,7 @@ async def stream_notifications(ctx: Context, request: Request) -> EventStream:
     second. `by` is the user who changed it. If many changed, `id` is null, as for others' conversations.
     Send the last event's id as `Last-Event-ID` to receive missed notifications. At most 20 streams per user.
     """
-    after, detached = _last_event(request), ctx.detached()
+    after, detached = read_last_event_id(request), ctx.detached()
     return EventStream(lambda: follow_inbox(detached, after), is_endless=True)
 
 
@@ -121,12 +122,3 @@ async def mark_notification_read(ctx: Context, notification: OwnNotification) ->
 async def delete_notification(ctx: Context, notification: OwnNotification) -> None:
     """Delete one of the caller's notifications."""
     await inbox.delete(ctx, notification)
-
-
-def _last_event(request: Request) -> int | None:
-    given = request.header(b"last-event-id")
-    if not given:
-        return None
-    if not given.isascii() or not given.isdigit() or len(given) > 18:
-        raise Invalid({"Last-Event-ID": "must be the id of an event"})
-    return int(given)

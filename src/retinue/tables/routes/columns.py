@@ -4,7 +4,7 @@ from retinue.tables import columns
 from retinue.tables.errors import CannotConvert, ColumnNameTaken, ColumnNotFound, TableBusy, ValueTaken
 from retinue.tables.loaders import TableById
 from retinue.tables.models import Column, DataTable
-from retinue.tables.schemas import ColumnCreate, ColumnOut, ColumnUpdate
+from retinue.tables.schemas import ColumnChangeQuery, ColumnCreate, ColumnOut, ColumnUpdate
 
 routes = Routes("/api/v1/data-tables/{table_id}/columns", tag="data tables", wrap=True)
 
@@ -26,16 +26,20 @@ async def add_table_column(ctx: Context, table: TableById, body: ColumnCreate) -
 @routes.patch(
     "/{column_id}",
     requires="data_tables:write",
+    calls_out=True,
     errors=(ColumnNotFound, ColumnNameTaken, CannotConvert, ValueTaken, TableBusy),
 )
 async def update_table_column(
-    ctx: Context, table: TableById, column_id: str, body: ColumnUpdate
+    ctx: Context, table: TableById, column_id: str, body: ColumnUpdate, query: ColumnChangeQuery
 ) -> ColumnOut:
     """Rename, move, convert or restrict a column.
 
     Existing values are converted in all rows or in none: if some cannot be converted, the response is 409
-    `cannot_convert` with their number and examples.
+    `cannot_convert` with their number and examples. With `dry_run`, the answer is the same, but nothing
+    changes.
     """
+    if query.dry_run:
+        return _render_column(await columns.rehearse_change(ctx, table.id, column_id, body))
     return _render_column(await columns.change(ctx, table.id, column_id, body))
 
 

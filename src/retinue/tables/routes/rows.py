@@ -5,8 +5,14 @@ from retinue.kit.http.replies import Reply
 from retinue.kit.http.request import Request
 from retinue.kit.http.routing import Routes
 from retinue.kit.json_types import JsonObject
-from retinue.tables import aggregates, row_requests, rows, service
-from retinue.tables.errors import QueryTooExpensive, RowNotFound, ValueTaken
+from retinue.tables import aggregates, row_deletion, row_requests, rows, service
+from retinue.tables.errors import (
+    ColumnsChanged,
+    DeletedRowsNotFound,
+    QueryTooExpensive,
+    RowNotFound,
+    ValueTaken,
+)
 from retinue.tables.filters import WHERE_NAME
 from retinue.tables.loaders import TableById, TableToWrite
 from retinue.tables.models import DataTable
@@ -16,6 +22,9 @@ from retinue.tables.schemas import (
     RowQuery,
     RowsDelete,
     RowsDeleted,
+    RowsRestore,
+    RowsRestored,
+    RowsUpdate,
     Upsert,
     Upserted,
 )
@@ -42,13 +51,14 @@ def _tagged(table: DataTable, row: StoredRow) -> Reply[JsonObject]:
     requires="data_tables:read",
     wrap=False,
     query_names=WHERE_NAME,
-    errors=(QueryTooExpensive,),
+    errors=(QueryTooExpensive, RowNotFound),
 )
 async def list_table_rows(ctx: Context, table: TableById, query: RowQuery, request: Request) -> RowPage:
     """List the rows of a data table, newest first by default and at most 1000 per page.
 
     Narrow them with `filter`, `search` or `where[column]=value`. On large tables, a query that takes too long
-    answers 422 `query_too_expensive`; filter by indexed columns.
+    answers 422 `query_too_expensive`; filter by indexed columns. With `after` or `before`, the page lies
+    beside that row in the given order, and rows that are added or deleted elsewhere do not move it.
     """
     return await row_requests.page(ctx, table, query, request.query_pairs())
 
@@ -73,6 +83,16 @@ async def create_table_rows(
     return [Layout(table).show(row) for row in created] if "rows" in body else _tagged(table, created[0])
 
 
+@routes.patch("/rows", requires="data_tables:write", max_keys=MAX_BODY_KEYS, errors=(RowNotFound, ValueTaken))
+async def update_table_rows(ctx: Context, table: TableToWrite, body: RowsUpdate) -> list[JsonObject]:
+    """Change the given columns of up to 100 rows, each named by its `id`.
+
+    Either all are changed or none; errors are named like `rows.3.age`. Null removes a value.
+    """
+    show = Layout(table).show
+    return [show(row) for row in await rows.update_many(ctx, table, body.rows)]
+
+
 @routes.post("/rows/upsert", requires="data_tables:write", max_keys=MAX_BODY_KEYS, errors=(ValueTaken,))
 async def upsert_table_rows(ctx: Context, table: TableById, body: Upsert) -> list[Upserted]:
     """Create rows, or update those with the same values in the `match` columns.
@@ -92,9 +112,22 @@ async def upsert_table_rows(ctx: Context, table: TableById, body: Upsert) -> lis
 async def delete_table_rows(ctx: Context, table: TableToWrite, body: RowsDelete) -> RowsDeleted:
     """Delete the rows that match a filter, at most 5000 per request.
 
-    If `deleted` is less than `matched`, repeat the request.
+    If `deleted` is less than `matched`, repeat the request. `deletion_id` puts the rows back.
     """
     return await row_requests.delete_rows(ctx, table, body)
+
+
+@routes.post(
+    "/rows/restore",
+    requires="data_tables:write",
+    errors=(DeletedRowsNotFound, ColumnsChanged, ValueTaken),
+)
+async def restore_table_rows(ctx: Context, table: TableToWrite, body: RowsRestore) -> RowsRestored:
+    """Put rows back that were deleted in the last ten minutes, with their ids and values.
+
+    Either all are put back or none. If another row has a value of a unique column by now: 409 `value_taken`.
+    """
+    return await row_requests.restore_rows(ctx, table, body)
 
 
 @routes.get("/rows/{row_id}", requires="data_tables:read", errors=(RowNotFound,), handles_etag_itself=True)
@@ -137,8 +170,8 @@ async def update_table_row(
     handles_etag_itself=True,
 )
 async def delete_table_row(ctx: Context, table: TableToWrite, row_id: str, request: Request) -> None:
-    """Delete one row. `If-Match` takes the `ETag`, or the value of `updated_at`."""
-    await rows.delete(ctx, table, row_id, _expected(request))
+    """Delete one row; it can be restored for ten minutes. `If-Match` takes the `ETag`, or `updated_at`."""
+    await row_deletion.delete(ctx, table, row_id, _expected(request))
 
 
 @routes.get("/aggregate", requires="data_tables:read", query_names=WHERE_NAME, errors=(QueryTooExpensive,))

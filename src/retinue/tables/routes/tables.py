@@ -1,4 +1,5 @@
 from retinue.kit.context import Context
+from retinue.kit.context.references import Referrer
 from retinue.kit.http.routing import Routes
 from retinue.kit.lists import Page
 from retinue.tables import service
@@ -28,6 +29,12 @@ async def create_data_table(ctx: Context, body: TableCreate) -> TableOut:
 async def get_data_table(ctx: Context, table: TableById) -> TableOut:  # noqa: ARG001  loaded by its id
     """Return a data table with its columns and the number of its rows."""
     return TableOut.from_record(table)
+
+
+@routes.get("/{table_id}/usage", requires="data_tables:read")
+async def get_data_table_usage(ctx: Context, table: TableById) -> dict[str, list[Referrer]]:
+    """Return what uses a data table, by kind: as long as there is anything, the table cannot be deleted."""
+    return await service.find_users(ctx, table)
 
 
 @routes.put("/{table_id}", requires="data_tables:write", wrap=True, errors=(TableSlugTaken,))

@@ -10,7 +10,7 @@ from retinue.tables.errors import ImportNotFound, TableBusy
 from retinue.tables.filters import WHERE_NAME
 from retinue.tables.loaders import TableById
 from retinue.tables.queries import IMPORTS
-from retinue.tables.schemas import ImportOut, ImportStarted, RowExportQuery
+from retinue.tables.schemas import ImportOut, ImportStarted, RowExportQuery, TableImportQuery
 from retinue.tables.transfers import exports, imports
 
 IMPORT_UPLOAD = Upload(max_file=imports.MAX_FILE_BYTES, fields=("file",), texts=("mapping", "mode", "match"))
@@ -26,25 +26,31 @@ routes = Routes("/api/v1/data-tables/{table_id}", tag="data tables", wrap=True)
     calls_out=True,
     errors=(FileTooLarge, UnsupportedFileType, TableBusy),
 )
-async def import_table_rows(ctx: Context, table: TableById, form: FormData) -> ImportStarted:
+async def import_table_rows(
+    ctx: Context, table: TableById, form: FormData, query: TableImportQuery
+) -> ImportStarted:
     """Start to import a CSV, JSON or XLSX file; the rows are stored in the background.
 
     Rows with invalid values are skipped and reported in the import. A table has only one running import; a
-    second one answers 409 `import_running`.
+    second one answers 409 `import_running`. With `dry_run`, the file is read and checked in the same way, but
+    no row is stored; `problems` and `sample` of the import say what an import would meet.
     """
-    return ImportStarted(job_id=(await imports.start(ctx, table, form)).id)
+    run = await imports.start(ctx, table, form, is_dry_run=query.dry_run)
+    return ImportStarted(job_id=run.id)
 
 
 @routes.get("/imports", requires="data_tables:read", wrap=False)
 async def list_table_imports(ctx: Context, table: TableById, query: PageQuery) -> Page[ImportOut]:
-    """List the imports of a data table, newest first."""
-    return (await IMPORTS.page(ctx.db, query, table_id=table.id)).to_page(ImportOut.of)
+    """List the imports of a data table, newest first. Dry runs are found by their id alone."""
+    return (await IMPORTS.page(ctx.db, query, table_id=table.id, is_dry_run=False)).to_page(
+        ImportOut.from_record
+    )
 
 
 @routes.get("/imports/{import_id}", requires="data_tables:read", errors=(ImportNotFound,))
 async def get_table_import(ctx: Context, table: TableById, import_id: str) -> ImportOut:
     """Return the progress of an import and the first 100 rows that were skipped."""
-    return ImportOut.of(await imports.fetch(ctx, table, import_id))
+    return ImportOut.from_record(await imports.fetch(ctx, table, import_id))
 
 
 @routes.post(
@@ -55,7 +61,7 @@ async def cancel_table_import(ctx: Context, table: TableById, import_id: str) ->
 
     Rows that were added so far stay; with the mode `replace`, the table stays unchanged.
     """
-    return ImportOut.of(await imports.cancel(ctx, table, import_id))
+    return ImportOut.from_record(await imports.cancel(ctx, table, import_id))
 
 
 @routes.get("/export", requires="data_tables:read", cost="execute", query_names=WHERE_NAME)

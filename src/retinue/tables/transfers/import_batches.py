@@ -1,6 +1,6 @@
 """One batch of an import: parse the rows, store them and record the progress in one transaction."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
@@ -24,6 +24,7 @@ from retinue.tables.row_validation import (
 )
 from retinue.tables.storage import Layout, StoredRow
 from retinue.tables.transfers.import_mapping import CellMap
+from retinue.tables.transfers.import_problems import describe_problems
 from retinue.tables.upsert_plan import lock_table, matched_columns, plan_upsert
 from retinue.tables.values import cell_reader
 
@@ -41,6 +42,7 @@ class ImportSuperseded(InternalError):
 class ImportBatch(msgspec.Struct):
     header: list[str] | None
     rows: list[Cells]
+    lines: list[int | None] = []
 
 
 class _Outcome(msgspec.Struct):
@@ -119,9 +121,9 @@ class BatchWriter:
                 (row, text) for at, row, text in zip(places, made, texts, strict=True) if at not in faults
             ]
             added = [row for row, _ in valid]
-            await storage.insert(unit, layout, locked.row_key, added, [text for _, text in valid])
+            await self._store(unit, layout, locked.row_key, added, (), [text for _, text in valid])
             if locked.mode is ImportMode.append:
-                rows.change_count(unit, table, len(added))
+                self._count(unit, table, len(added))
             await self._record_progress(unit, locked, batch, _Outcome(created=len(added), faults=faults))
 
     async def _upsert(self, batch: ImportBatch) -> None:
@@ -150,12 +152,30 @@ class BatchWriter:
                     faults.setdefault(places[row.id], {}).update({"row": "is too large"})
             created = [row for row in created if places[row.id] not in faults]
             updated = [row for row in updated if places[row.id] not in faults]
-            await storage.update(unit, layout, table.row_key, updated)
-            await storage.insert(unit, layout, table.row_key, created)
-            rows.change_count(unit, table, len(created))
+            await self._store(unit, layout, table.row_key, created, updated)
+            self._count(unit, table, len(created))
             done = len(batch.rows) - len(faults)
-            outcome = _Outcome(created=len(created), updated=done - len(created), faults=faults)
+            new = self._count_new(created, columns)
+            outcome = _Outcome(created=new, updated=done - new, faults=faults)
             await self._record_progress(unit, locked, batch, outcome)
+
+    async def _store(
+        self,
+        unit: Context,
+        layout: Layout,
+        row_key: int,
+        created: list[StoredRow],
+        updated: Sequence[StoredRow],
+        texts: list[str] | None = None,
+    ) -> None:
+        await storage.update(unit, layout, row_key, updated)
+        await storage.insert(unit, layout, row_key, created, texts)
+
+    def _count(self, unit: Context, table: DataTable, more: int) -> None:
+        rows.change_count(unit, table, more)
+
+    def _count_new(self, created: list[StoredRow], columns: list[Column]) -> int:  # noqa: ARG002  for dry runs
+        return len(created)
 
     async def _lock_import(self, unit: Context) -> TableImport:
         locked = await unit.db.lock(TableImport, self.run.id)
@@ -183,7 +203,7 @@ class BatchWriter:
 
     def _unmapped(self, locked: TableImport, batch: ImportBatch) -> list[str]:
         assert self._cells is not None
-        names = (name[:_MAX_NAME_LENGTH] for name in self._cells.unmapped(batch.rows))
+        names = (storable_text(name, _MAX_NAME_LENGTH) for name in self._cells.unmapped(batch.rows))
         return list(dict.fromkeys((*locked.unmapped_columns, *names)))[:_MAX_UNMAPPED]
 
     async def _record_progress(
@@ -200,6 +220,8 @@ class BatchWriter:
             first = locked.rows_read + 1
             reported = [{"row": first + at, "errors": outcome.faults[at]} for at in sorted(outcome.faults)]
             changes["errors"] = [*locked.errors, *reported[:remaining]]
+        if outcome.faults:
+            changes |= describe_problems(locked, batch.lines, outcome.faults)
         unmapped = self._unmapped(locked, batch)
         if unmapped != locked.unmapped_columns:
             changes["unmapped_columns"] = unmapped
@@ -209,3 +231,8 @@ class BatchWriter:
             self.run = locked
 
         unit.after_commit(moved)
+
+
+def storable_text(text: str, max_length: int) -> str:
+    """Return the beginning of a text without NULs, which PostgreSQL takes in no JSON."""
+    return text[:max_length].replace("\0", "\ufffd")

@@ -29,6 +29,7 @@ from retinue.tables.job_kinds import RUN_IMPORT, ImportToRun
 from retinue.tables.loaders import fetch_for_writing
 from retinue.tables.models import TERMINAL_STATUSES, DataTable, ImportMode, ImportStatus, TableImport
 from retinue.tables.storage import Layout, new_row_key
+from retinue.tables.transfers.dry_run import DryRunWriter
 from retinue.tables.transfers.import_batches import BATCH_SIZE, BatchWriter, ImportBatch, ImportSuperseded
 from retinue.tables.transfers.import_mapping import ImportMappingError, parse_mapping, parse_match
 from retinue.tables.upsert_plan import lock_table, matched_columns
@@ -37,7 +38,7 @@ MAX_FILE_BYTES = 100 * 1024 * 1024
 _MIME_TYPES = {"csv": "text/csv", "json": "application/json", "xlsx": "application/octet-stream"}
 
 
-async def start(ctx: Context, table: DataTable, form: FormData) -> TableImport:
+async def start(ctx: Context, table: DataTable, form: FormData, *, is_dry_run: bool) -> TableImport:
     """Store the file and enqueue its import, after all checks that need no reading of the file."""
     upload = form.file("file")
     format = PurePosixPath(upload.filename.replace("\\", "/")).suffix.lower().removeprefix(".")
@@ -71,6 +72,7 @@ async def start(ctx: Context, table: DataTable, form: FormData) -> TableImport:
             mapping=mapping,
             row_key=new_row_key() if mode is ImportMode.replacing else locked.row_key,
             errors=[],
+            is_dry_run=is_dry_run,
             created_by=ctx.principal.id,
         )
     )
@@ -170,28 +172,30 @@ async def _downloaded(ctx: Context, run: TableImport) -> AsyncIterator[Path]:
 
 async def _import_rows(ctx: Context, run: TableImport, path: Path) -> TableImport:
     """Store all remaining rows and return the updated import."""
-    writer = BatchWriter(ctx, run)
+    writer = (DryRunWriter if run.is_dry_run else BatchWriter)(ctx, run)
     header: list[str] | None = None
     buffered: list[Cells] = []
+    lines: list[int | None] = []
     rows = read(path, run.format, skip=run.rows_read)
     async with contextlib.aclosing(rows):  # type: ignore[type-var]
         async for batch in rows:
             header = batch.header
             buffered += batch.rows
+            lines += batch.lines
             while len(buffered) >= BATCH_SIZE:
-                await writer.write(ImportBatch(header, buffered[:BATCH_SIZE]))
-                buffered = buffered[BATCH_SIZE:]
+                await writer.write(ImportBatch(header, buffered[:BATCH_SIZE], lines[:BATCH_SIZE]))
+                buffered, lines = buffered[BATCH_SIZE:], lines[BATCH_SIZE:]
                 failpoint("after_import_batch")
                 # On SQLite, statements run in this thread; let other tasks have a turn.
                 await asyncio.sleep(0)
-    await writer.write(ImportBatch(header, buffered))
+    await writer.write(ImportBatch(header, buffered, lines))
     return writer.run
 
 
 async def _finish(ctx: Context, run: TableImport) -> None:
     async with ctx.unit() as unit:
         locked = await _lock_running(unit, run)
-        if locked.mode is ImportMode.replacing:
+        if locked.mode is ImportMode.replacing and not locked.is_dry_run:
             if not locked.rows_created and locked.rows_failed:
                 error = {
                     "code": "no_rows",
@@ -226,6 +230,8 @@ async def _end(ctx: Context, run: TableImport, status: ImportStatus, error: Json
     if file is not None:
         await files.remove(ctx, file)
     await ctx.db.update(run, status=status, error=error, completed_at=ctx.now)
+    if run.is_dry_run:
+        return
     ctx.emit(
         ImportCompleted(
             table_id=run.table_id,

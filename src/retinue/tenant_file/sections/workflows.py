@@ -33,6 +33,7 @@ async def _export(ctx: Context, names: ReferenceIndex, workflow: Workflow) -> Wo
         nodes=names.to_references(mask_config_headers(ctx.principal, workflow.nodes, _WRITE)),
         edges=names.to_references(workflow.edges),
         settings=names.to_references(settings),
+        ui=names.to_references(workflow.ui),
     )
     return part
 

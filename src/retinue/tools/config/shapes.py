@@ -41,6 +41,7 @@ class RestEndpoint(msgspec.Struct, kw_only=True):
     body_type: BodyType = "json"
     query_styles: dict[str, ValueStyle] | None = None
     body_styles: dict[str, ValueStyle] | None = None
+    requires_approval: bool = False
 
 
 class RestApiToolConfig(HttpToolConfig, kw_only=True):

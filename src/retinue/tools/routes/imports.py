@@ -28,6 +28,7 @@ _MAX_BODY_BYTES = 24 * 1024 * 1024
     requires="tools:write",
     status=201,
     other_status=200,
+    calls_out=True,
     body_limit=_MAX_BODY_BYTES,
     # Those of the document are not decoded here.
     max_keys=None,
@@ -37,6 +38,9 @@ async def import_openapi(
     ctx: Context, query: ImportQuery, body: ImportOpenApi
 ) -> ToolImported | Reply[ImportPreview]:
     """Create one `rest_api` tool with an endpoint for each operation of an OpenAPI 3 or Swagger 2 document.
+
+    With `url` in place of `document` the server fetches it, where outgoing calls may go: https, at most 16
+    MiB, 20 seconds and three redirects.
 
     Parts that cannot be imported are listed in `skipped`. With `dry_run` nothing is stored and the answer is
     a preview with status 200.

@@ -3,21 +3,24 @@ from retinue.kit.errors import Forbidden, VaultSealed
 from retinue.kit.http.routing import Routes
 from retinue.kit.lists import Page
 from retinue.kit.text.header_masks import mask_config_headers
-from retinue.tools import service
+from retinue.tools import service, trial
 from retinue.tools.errors import McpServerFailed, McpServerNotAllowed, ToolNotRefreshable, ToolSlugTaken
 from retinue.tools.loaders import ToolById
 from retinue.tools.mcp_servers.refresh import refresh
 from retinue.tools.models import Tool
-from retinue.tools.queries import TOOLS
+from retinue.tools.queries import TOOLS, find_last_statuses
+from retinue.tools.run.outcome import to_response
 from retinue.tools.schemas import (
     CategoryOut,
+    Executed,
     RefreshTool,
     ToolCreate,
     ToolList,
+    ToolListed,
     ToolMade,
     ToolOut,
     ToolRefreshed,
-    ToolSummary,
+    ToolTrial,
     ToolUpdate,
 )
 
@@ -25,9 +28,14 @@ routes = Routes("/v1/tools", tag="tools", wrap=True)
 
 
 @routes.get("", requires="tools:read", wrap=False)
-async def list_tools(ctx: Context, query: ToolList) -> Page[ToolSummary]:
-    """Return the tools of the tenant without their configuration, by default newest first."""
-    return (await TOOLS.page(ctx.db, query)).to_page(ToolSummary.of)
+async def list_tools(ctx: Context, query: ToolList) -> Page[ToolListed]:
+    """Return the tools of the tenant without their configuration, by default newest first.
+
+    `last_status` is how the last run ended; `guarded_count` is how many endpoints or functions ask first.
+    """
+    page = await TOOLS.page(ctx.db, query)
+    last = await find_last_statuses(ctx, [tool.id for tool in page.items])
+    return page.to_page(lambda tool: ToolListed.from_record(tool, last.get(tool.id)))
 
 
 @routes.post(
@@ -40,6 +48,22 @@ async def create_tool(ctx: Context, body: ToolCreate) -> ToolMade:
     destination that `config` names now and have to be entered again if that changes.
     """
     return ToolMade.of(await service.create(ctx, body))
+
+
+@routes.post(
+    "/try",
+    requires="tools:execute",
+    cost="execute",
+    calls_out=True,
+    errors=(Forbidden, VaultSealed),
+)
+async def try_tool(ctx: Context, body: ToolTrial) -> Executed:
+    """Run a tool that is not stored and return the result; it takes `tools:write` as well.
+
+    Everything that holds for a stored tool holds here: where it may call, the sandbox, limits and timeouts.
+    It acts for real. The run is in the audit log and counts as usage; its `execution_id` cannot be read.
+    """
+    return to_response(await trial.try_tool(ctx, body))
 
 
 @routes.get("/categories", requires="tools:read")

@@ -5,6 +5,7 @@ executor runs; its result is redacted before it is stored or returned.
 """
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from typing import Any
 from urllib.parse import quote_plus
 
@@ -115,6 +116,23 @@ async def run_and_record(
     is_new: bool,
 ) -> ToolRunResult:
     """Run the tool and record the result; `is_new` is false if the execution is already stored."""
+
+    async def record(ctx: Context, execution: ToolExecution) -> None:
+        await record_execution(ctx, execution, is_new=is_new)
+
+    return await run(ctx, tool, input, execution, record, override=override)
+
+
+async def run(
+    ctx: Context,
+    tool: Tool,
+    input: JsonObject,
+    execution: ToolExecution,
+    record: Callable[[Context, ToolExecution], Awaitable[None]],
+    *,
+    override: JsonObject | None = None,
+) -> ToolRunResult:
+    """Run the tool and hand the result to `record`."""
     call = _build_call(ctx, tool, input, execution, override or {})
     started = ctx.clock.monotonic()
     with call.redactor.guarding_logs(), recording_tool(ctx, tool, execution) as span:
@@ -125,7 +143,7 @@ async def run_and_record(
         except asyncio.CancelledError:
             fail_execution(execution, INTERRUPTED)
             metrics.TOOL_EXECUTIONS.count(tool.tool_type, execution.status)
-            await record_execution(ctx, execution, is_new=is_new)
+            await record(ctx, execution)
             raise
         execution.conversation_ids = conversation_ids_or_none(ctx.caller.conversation_ids)
         execution.execution_time_ms = round((ctx.clock.monotonic() - started) * 1000)
@@ -134,7 +152,7 @@ async def run_and_record(
             span.fail(finished.error.code, finished.error.message)
         metrics.TOOL_EXECUTIONS.count(tool.tool_type, execution.status)
         metrics.TOOL_DURATION.observe(execution.execution_time_ms / 1000, tool.tool_type)
-        await record_execution(ctx, execution, is_new=is_new)
+        await record(ctx, execution)
     return finished
 
 

@@ -54,6 +54,13 @@ def truncate_text(text: str, max_bytes: int) -> str:
     return text.replace("\0", "").encode(errors="replace")[:max_bytes].decode(errors="ignore")
 
 
+async def count_trial(ctx: Context, execution: ToolExecution) -> None:
+    """Count the run of a tool that is not stored: usage and trace, without an execution to read."""
+    async with ctx.unit() as unit:
+        meter(unit, {"tool_executions": 1})
+        await store_tool_part(unit, execution)
+
+
 async def record_execution(ctx: Context, execution: ToolExecution, *, is_new: bool) -> None:
     """Store the result of a run and count it; do nothing if the tool was deleted meanwhile."""
     with suppress(ReferenceViolation, RecordGone):

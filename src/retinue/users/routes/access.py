@@ -1,9 +1,9 @@
 from retinue.kit.context import Context
 from retinue.kit.errors import RateLimited
 from retinue.kit.http.routing import MEMBER, SIGNED_IN, Routes
-from retinue.users import access_requests
+from retinue.users import access_requests, names
 from retinue.users.errors import AccessAlreadyRequested, PermissionAlreadyHeld
-from retinue.users.schemas import AccessRequestCreate, AccessRequestOut, AdministratorOut
+from retinue.users.schemas import AccessRequestCreate, AccessRequestOut, AdministratorOut, NameOut, NameQuery
 
 routes = Routes(tag="users")
 
@@ -12,6 +12,16 @@ routes = Routes(tag="users")
 async def list_administrators(ctx: Context) -> list[AdministratorOut]:
     """List the names of up to 20 users of the tenant who can change roles."""
     return [AdministratorOut.from_record(user) for user in await access_requests.find_administrators(ctx)]
+
+
+@routes.get("/users/names", requires=MEMBER, wrap=True)
+async def list_names(ctx: Context, query: NameQuery) -> list[NameOut]:
+    """Return the names that belong to the ids of users, service accounts and embed keys.
+
+    In the order of `ids`, at most 100. Ids of deleted and unknown ones are left out. With `search` in place
+    of `ids`: up to 20 active users of the tenant whose name contains it, by name.
+    """
+    return await names.find_names(ctx, query)
 
 
 @routes.post(

@@ -3,6 +3,9 @@
 The lineage travels as `Caller.lineage` with the events and jobs of an execution's nodes, so executions that
 are started by an event, a tool or an agent count for the same root. The count is a separate row that only
 roots with descendants have. It outlives the root and needs no lock of an execution.
+
+The lineage also names the node at work, after the nodes that wait for its execution: what is spent on its
+behalf counts for each of them (`workflows.spendings`).
 """
 
 from collections.abc import Iterator
@@ -46,16 +49,22 @@ _COUNT_DESCENDANT = _count_descendant()
 
 
 class Lineage(NamedTuple):
-    """The root execution of a chain, and the depth of the current execution in it."""
+    """The root execution of a chain, the depth of the current execution in it, and its nodes at work.
+
+    `nodes` are the places `execution.node.item` from the outermost node that waits to the one at work, with
+    slashes between them.
+    """
 
     root_id: str
     depth: int
+    nodes: str = ""
 
     @classmethod
     def of(cls, ctx: Context) -> "Lineage | None":
         """Return the lineage of this context's work, or None if no execution caused it."""
-        root_id, _, depth = ctx.caller.lineage.partition(":")
-        return cls(root_id, int(depth)) if depth else None
+        root_id, _, rest = ctx.caller.lineage.partition(":")
+        depth, _, nodes = rest.partition(":")
+        return cls(root_id, int(depth), nodes) if depth else None
 
 
 async def count_descendant(ctx: Context, *, depth: int) -> str | None:
@@ -84,10 +93,18 @@ def caused_by(ctx: Context, execution: WorkflowExecution) -> Iterator[None]:
         ctx.caller = before
 
 
-def caller_of(ctx: Context, execution: WorkflowExecution) -> Caller:
-    """Return the context's caller as a link in the execution's chain of causes."""
-    return msgspec.structs.replace(
-        ctx.caller,
-        hops=max(execution.hops, ctx.caller.hops),
-        lineage=f"{execution.root_id or execution.id}:{execution.depth}",
-    )
+def caller_of(ctx: Context, execution: WorkflowExecution, place: str = "") -> Caller:
+    """Return the context's caller as a link in the execution's chain of causes.
+
+    `place` is the node at work; see `place_of`.
+    """
+    lineage = f"{execution.root_id or execution.id}:{execution.depth}"
+    if place:
+        waiting = f"{execution.awaited_by}/" if execution.awaited_by else ""
+        lineage = f"{lineage}:{waiting}{place}"
+    return msgspec.structs.replace(ctx.caller, hops=max(execution.hops, ctx.caller.hops), lineage=lineage)
+
+
+def place_of(execution_id: str, node_id: str, item: int) -> str:
+    """Return the name of a node at work; none of its parts contains a full stop."""
+    return f"{execution_id}.{node_id}.{item}"

@@ -52,6 +52,8 @@ class StartRequest(msgspec.Struct, frozen=True, kw_only=True):
     retry_of: str | None = None
     prior: PriorProgress | None = None
     depth: int = 0
+    is_awaited: bool = False
+    """Whether the node at work waits for it, so that its cost is part of that node's."""
     conversation_ids: Sequence[str] | None = None
     """Conversations it quotes, besides those of the context that starts it."""
     may_queue: bool = True
@@ -112,11 +114,17 @@ def _new_execution(ctx: Context, request: StartRequest, root_id: str | None) -> 
         hops=ctx.caller.hops,
         depth=request.depth,
         root_id=root_id,
+        awaited_by=_awaiting_nodes(ctx) if request.is_awaited else "",
         retry_of=request.retry_of,
         waiter=request.waiter,
         deadline_at=ctx.clock.time() + timeout_ms / 1000,
         conversation_ids=conversation_ids_or_none(ctx.caller.conversation_ids, request.conversation_ids),
     )
+
+
+def _awaiting_nodes(ctx: Context) -> str:
+    found = lineage.Lineage.of(ctx)
+    return found.nodes if found is not None else ""
 
 
 async def _copy_node_runs(ctx: Context, execution: WorkflowExecution, runs: list[NodeRun]) -> None:

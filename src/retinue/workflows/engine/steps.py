@@ -18,12 +18,12 @@ from retinue.kit.json_types import JsonObject
 from retinue.workflows.definition import MAX_NODE_TIMEOUT_MS
 from retinue.workflows.engine.execution import LockedExecution
 from retinue.workflows.engine.lent_slots import end_slot_loan
-from retinue.workflows.engine.lineage import caller_of
+from retinue.workflows.engine.lineage import caller_of, place_of
 from retinue.workflows.engine.node_type import NODE_TYPES, NodeCompleted, NodeFailed, NodeStep, NodeSuspended
 from retinue.workflows.engine.run_as import acting_as_starter, require_permission
 from retinue.workflows.engine.trace import describe_outcome, join_trace, recording_node
 from retinue.workflows.job_kinds import RUN_STEP, AbandonedNode, NodeTask
-from retinue.workflows.models import NodeRun, NodeStatus
+from retinue.workflows.models import NodeRun, NodeStatus, WorkflowExecution
 from retinue.workflows.queries import find_node_run
 from retinue.workflows.trail import TrailEntryKind
 
@@ -89,8 +89,13 @@ async def run_call(ctx: Context, payload: NodeTask) -> None:
 async def abandon_node(ctx: Context, payload: AbandonedNode) -> None:
     """Cancel what the node waited for."""
     abandon = NODE_TYPES[payload.type].abandon
-    if abandon is not None:
-        await abandon(ctx, payload.key, payload.state)
+    if abandon is None:
+        return
+    execution_id, node_id, item = payload.key.split(":")
+    execution = await ctx.db.get(WorkflowExecution, execution_id)
+    if execution is not None:
+        ctx.caller = caller_of(ctx, execution, place_of(execution_id, node_id, int(item)))
+    await abandon(ctx, payload.key, payload.state)
 
 
 async def resume_node(ctx: Context, key: str, result: JsonObject) -> None:
@@ -105,7 +110,8 @@ async def _lock_execution(ctx: Context, task: NodeTask) -> LockedExecution | Non
     """Lock the execution, and make the context a link in its chain of causes, whatever enqueued the task."""
     locked = await LockedExecution.lock(ctx, task.execution_id)
     if locked is not None:
-        caller = join_trace(caller_of(ctx, locked.execution), locked.execution)
+        place = place_of(task.execution_id, task.node_id, task.item)
+        caller = join_trace(caller_of(ctx, locked.execution, place), locked.execution)
         ctx.caller = msgspec.structs.replace(caller, correlation_id=locked.execution.correlation_id)
         ctx.quote(*(locked.execution.conversation_ids or ()))
         _store_quoted_conversations(locked)

@@ -7,7 +7,7 @@ from retinue.kit.events.declare import EVENT_TYPES
 from retinue.kit.events.filters import is_event_name
 from retinue.kit.json_types import JsonObject
 from retinue.kit.text.templates import as_text, is_template
-from retinue.tables import rows, service
+from retinue.tables import row_deletion, service
 from retinue.tables.filters import FilterBuilder
 from retinue.tables.loaders import fetch_for_writing
 from retinue.tables.models import DataTable
@@ -72,14 +72,14 @@ async def _find_rows(ctx: Context, table_id: str, config: JsonObject) -> JsonObj
 async def _delete_rows(ctx: Context, table_id: str, config: JsonObject) -> JsonObject:
     table = await fetch_for_writing(ctx, table_id)
     if config.get("row_id"):
-        await rows.delete(ctx, table, str(config["row_id"]))
+        await row_deletion.delete(ctx, table, str(config["row_id"]))
         return {"deleted": 1}
     filtering = FilterBuilder(Layout(table))
     filtering.add_filter(config.get("filter") or {})
     condition = filtering.condition()
     if condition.matches_all:
         raise NodeFailed("invalid_config", "Deleting rows needs a row_id or a filter.", is_final=True)
-    _, deleted = await rows.delete_matching(ctx, table, condition, is_dry=False)
+    _, deleted, _ = await row_deletion.delete_matching(ctx, table, condition, is_dry=False)
     return {"deleted": deleted}
 
 

@@ -31,6 +31,7 @@ async def _run_sub_workflow(ctx: Context, step: NodeStep) -> NodeSuspended:
         run_as=step.execution.run_as,
         waiter=continuation_for(step),
         depth=step.execution.depth + 1,
+        is_awaited=True,
     )
     started = await start_execution(ctx, request)
     return NodeSuspended({"execution_id": started.id})

@@ -21,6 +21,7 @@ from retinue.workflows.schemas import (
     accepted,
     shown_summary,
 )
+from retinue.workflows.spendings import NOTHING_KNOWN, load_spent
 
 routes = Routes("/api/v1/workflows/{workflow_id}", tag="workflows", wrap=True)
 
@@ -60,7 +61,10 @@ async def list_workflow_executions(
     """
     found = await EXECUTIONS.page(ctx.db, query, workflow_id=workflow.id)
     readable = await readable_execution_ids(ctx, found.items)
-    return found.to_page(lambda one: shown_summary(one, is_readable=one.id in readable))
+    spent = await load_spent(ctx, [one.id for one in found.items])
+    return found.to_page(
+        lambda one: shown_summary(one, spent.get(one.id, NOTHING_KNOWN), is_readable=one.id in readable)
+    )
 
 
 @routes.get("/executions/{workflow_execution_id}", requires=_READ)
@@ -84,7 +88,8 @@ async def cancel_workflow_execution(
     is under way is discarded. An execution that has ended answers 409 `invalid_transition`.
     """
     ended = await executions.cancel(ctx, require_own(workflow, execution))
-    return shown_summary(ended, is_readable=await may_read(ctx, ended))
+    spent = (await load_spent(ctx, [ended.id])).get(ended.id, NOTHING_KNOWN)
+    return shown_summary(ended, spent, is_readable=await may_read(ctx, ended))
 
 
 @routes.post(

@@ -3,10 +3,17 @@ from retinue.kit.http.routing import Routes
 from retinue.workflows import schedules
 from retinue.workflows.errors import ScheduleNotFound, TooManySchedules
 from retinue.workflows.loaders import ScheduleById, WorkflowById
-from retinue.workflows.models import WorkflowSchedule
-from retinue.workflows.schemas import WorkflowScheduleCreate, WorkflowScheduleOut
+from retinue.workflows.models import Workflow, WorkflowSchedule
+from retinue.workflows.schemas import (
+    SchedulePreview,
+    SchedulePreviewRequest,
+    WorkflowScheduleCreate,
+    WorkflowScheduleOut,
+    WorkflowScheduleUpdate,
+)
 
 routes = Routes("/api/v1/workflows/{workflow_id}/schedules", tag="workflows", wrap=True)
+preview_routes = Routes("/api/v1/schedules", tag="workflows", wrap=True)
 
 
 @routes.get("", requires="workflows:read")
@@ -27,6 +34,18 @@ async def create_workflow_schedule(
     return schedules.render_schedule(await schedules.create(ctx, workflow, body))
 
 
+@routes.patch("/{schedule_id}", requires="workflows:write")
+async def update_workflow_schedule(
+    ctx: Context, workflow: WorkflowById, schedule: ScheduleById, body: WorkflowScheduleUpdate
+) -> WorkflowScheduleOut:
+    """Change the fields that are sent.
+
+    The schedule of a trigger can only be switched on and off here; its times and input follow the trigger.
+    """
+    _require_own(workflow, schedule)
+    return schedules.render_schedule(await schedules.update(ctx, schedule, body))
+
+
 @routes.delete("", requires="workflows:write", status=204)
 async def delete_workflow_schedules(ctx: Context, workflow: WorkflowById) -> None:
     """Delete all schedules of the workflow, including the one of its trigger."""
@@ -36,6 +55,19 @@ async def delete_workflow_schedules(ctx: Context, workflow: WorkflowById) -> Non
 @routes.delete("/{schedule_id}", requires="workflows:write", status=204)
 async def delete_workflow_schedule(ctx: Context, workflow: WorkflowById, schedule: ScheduleById) -> None:
     """Delete one schedule. Executions that it started continue."""
+    _require_own(workflow, schedule)
+    await ctx.db.delete(schedule)
+
+
+def _require_own(workflow: Workflow, schedule: WorkflowSchedule) -> None:
     if schedule.workflow_id != workflow.id:
         raise ScheduleNotFound
-    await ctx.db.delete(schedule)
+
+
+@preview_routes.post("/preview", requires="workflows:read")
+async def preview_schedule(ctx: Context, body: SchedulePreviewRequest) -> SchedulePreview:
+    """Return in words and as the next five times when a schedule would fire.
+
+    Nothing is stored. A cron expression or a time zone that cannot be understood answers 422.
+    """
+    return schedules.preview(ctx, body)

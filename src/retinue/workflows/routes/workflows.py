@@ -4,13 +4,15 @@ from retinue.kit.context import Context
 from retinue.kit.errors import InvalidTransition
 from retinue.kit.http.routing import Routes
 from retinue.kit.lists import Page, PageQuery
-from retinue.workflows import service
+from retinue.kit.schema.drafts import DraftPublication
+from retinue.workflows import drafts, service
 from retinue.workflows.engine.node_type import NODE_TYPES
-from retinue.workflows.errors import WorkflowVersionNotFound
+from retinue.workflows.errors import WorkflowDraftNotFound, WorkflowVersionNotFound
 from retinue.workflows.loaders import WorkflowById
 from retinue.workflows.models import Workflow, WorkflowStatus
 from retinue.workflows.queries import VERSIONS, WORKFLOWS, find_version
 from retinue.workflows.schemas import (
+    WorkflowContent,
     WorkflowCreate,
     WorkflowList,
     WorkflowNodeType,
@@ -47,6 +49,16 @@ async def create_workflow(ctx: Context, body: WorkflowCreate) -> WorkflowOut:
     return render_workflow(ctx, await service.create(ctx, body))
 
 
+@routes.post("/validate", requires=_WRITE)
+async def validate_workflow_content(ctx: Context, body: WorkflowContent) -> WorkflowValidated:
+    """Check nodes and edges that need not be saved as publishing would, and return all problems.
+
+    Nothing is stored or run. What depends on the workflow itself is not checked: its trigger, its settings
+    and whether it would contain itself.
+    """
+    return await service.validate_content(ctx, body)
+
+
 @routes.get("/node-types", requires=_READ, cached=True)
 async def list_node_types(ctx: Context) -> list[WorkflowNodeType]:  # noqa: ARG001  every handler takes it
     """Return the types of nodes that a workflow can use, each with the JSON Schema of its `config`."""
@@ -81,14 +93,21 @@ async def delete_workflow(ctx: Context, workflow: WorkflowById) -> None:
     await service.delete(ctx, workflow)
 
 
-@routes.post("/{workflow_id}/publish", requires=_WRITE, errors=(InvalidTransition,), versioned=Workflow)
-async def publish_workflow(ctx: Context, workflow: WorkflowById) -> WorkflowState:
-    """Validate a draft and make it executable; its trigger takes effect.
+@routes.post(
+    "/{workflow_id}/publish",
+    requires=_WRITE,
+    errors=(InvalidTransition, WorkflowDraftNotFound),
+    versioned=Workflow,
+)
+async def publish_workflow(ctx: Context, workflow: WorkflowById, body: DraftPublication) -> WorkflowState:
+    """Validate the workflow, or with `from_draft` what its draft says, and make it executable.
 
-    Problems answer 422 with one message per path. A new version is created if the content differs from the
-    latest one. Publishing again changes nothing; an archived workflow answers 409 `invalid_transition`.
+    Its trigger takes effect. Problems answer 422 with one message per path. A new version is created if the
+    content differs from the latest one. Publishing again changes nothing; an archived workflow answers 409
+    `invalid_transition`. If the workflow has changed since its draft was begun, the answer is 412
+    `version_conflict` unless `force` is set. A draft that was published is gone.
     """
-    return WorkflowState.of(await service.set_status(ctx, workflow, WorkflowStatus.published))
+    return WorkflowState.of(await drafts.publish(ctx, workflow, body))
 
 
 @routes.post("/{workflow_id}/unpublish", requires=_WRITE, versioned=Workflow)

@@ -7,6 +7,7 @@ from typing import Any
 
 from . import text_input
 from .errors import SheetRefused
+from .place import PLACE
 
 _MAX_CELLS = 1000
 _MAX_CELL_LENGTH = 1_000_000
@@ -26,7 +27,9 @@ def read() -> Iterator[Any]:
         if len(header) > _MAX_CELLS:
             raise SheetRefused("too_large", f"The file has more than {_MAX_CELLS} columns.")
         yield header
+        begins_at = reader.line_num + 1
         for row in reader:
+            PLACE.line, begins_at = begins_at, reader.line_num + 1
             if any(row):
                 if len(row) > _MAX_CELLS:
                     raise SheetRefused(

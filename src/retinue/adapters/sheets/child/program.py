@@ -9,6 +9,7 @@ from retinue.adapters.sandbox.guest import lockdown
 from retinue.kit.json_types import JsonObject
 
 from .errors import SheetRefused
+from .place import PLACE
 
 MEMORY_BYTES = 512 * 1024 * 1024
 # A workbook is kept in memory: half a million rows of five cells take 240 MB.
@@ -70,6 +71,7 @@ def _write(parsed_rows: Iterator[Any], skip: int) -> None:
     if header is not None:
         _send_frame({"header": header})
     row_texts: list[str] = []
+    lines: list[int | None] = []
     size = 0
     for number, row in enumerate(parsed_rows):
         if number >= MAX_ROWS:
@@ -82,16 +84,17 @@ def _write(parsed_rows: Iterator[Any], skip: int) -> None:
                 "too_large", f"Row {number + 1} of the file is larger than {MAX_ROW_LENGTH // 1024**2} MB."
             )
         row_texts.append(text)
+        lines.append(PLACE.line)
         size += len(text)
         if len(row_texts) == MAX_FRAME_ROWS or size > MAX_FRAME_LENGTH:
-            _send_rows(row_texts)
-            row_texts, size = [], 0
+            _send_rows(row_texts, lines)
+            row_texts, lines, size = [], [], 0
     if row_texts:
-        _send_rows(row_texts)
+        _send_rows(row_texts, lines)
 
 
-def _send_rows(rows: list[str]) -> None:
-    _send('{"rows":[' + ",".join(rows) + "]}")
+def _send_rows(rows: list[str], lines: list[int | None]) -> None:
+    _send('{"lines":' + json.dumps(lines) + ',"rows":[' + ",".join(rows) + "]}")
 
 
 def _send_frame(frame: JsonObject) -> None:

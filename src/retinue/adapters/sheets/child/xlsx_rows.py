@@ -11,6 +11,7 @@ from python_calamine import CalamineError, CalamineSheet, CalamineWorkbook, Pass
 
 from . import workbook
 from .errors import SheetRefused
+from .place import PLACE
 
 _MAX_CELLS = 1000
 _MAX_TEXT_LENGTH = 1_000_000
@@ -48,7 +49,8 @@ def _first_sheet(book: CalamineWorkbook) -> CalamineSheet:
 
 
 def _rows(sheet: CalamineSheet) -> Iterator[list[Any]]:
-    for row in sheet.iter_rows():
+    for number, row in enumerate(sheet.iter_rows(), 1):
+        PLACE.line = number
         yield [_value(cell) for cell in row]
 
 
