@@ -1,4 +1,5 @@
 // Build the console, then each script that web pages load: `npm run build`.
+import { copyFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { build } from "vite";
 
@@ -8,6 +9,7 @@ const PUBLIC_SCRIPTS = {
   widget: "packages/widget/widget.ts",
   preview: "packages/widget/preview.ts",
   form: "packages/form/form.ts",
+  hosted: "packages/hosted/hosted.ts",
 };
 const PIXELS_PER_REM = 16;
 
@@ -38,3 +40,11 @@ for (const [name, entry] of Object.entries(PUBLIC_SCRIPTS)) {
     },
   });
 }
+
+// Hosted pages load the display font from an address of their own.
+copyFileSync(
+  fileURLToPath(
+    new URL("node_modules/@fontsource/instrument-serif/files/instrument-serif-latin-400-normal.woff2", import.meta.url),
+  ),
+  `${WEB}/public/display.woff2`,
+);

@@ -14,3 +14,13 @@ if (!existsSync(WRITTEN) || !readFileSync(WRITTEN, "utf8").startsWith(firstLine)
   const bare = types.replace(/^\s*\/\*\*[\s\S]*?\*\/\n/gm, "").replace(/\/\*\*[^*]*\*\/\s*/g, "");
   writeFileSync(WRITTEN, `${firstLine}\n${bare}`);
 }
+
+// The console's form of a tool is drawn from the schemas of its settings.
+const schemas = JSON.parse(document).components.schemas;
+const resolve = (schema) => (schema.$ref ? schemas[schema.$ref.split("/").at(-1)] : schema);
+const kinds = Object.entries(schemas.ToolCreate.properties.config["x-config-schemas"]).map(([kind, reference]) => {
+  const { properties, required = [], examples = [] } = resolve(reference);
+  return [kind, { properties, required, example: examples[0] }];
+});
+const CONFIG_SCHEMAS = "src/features/tools/define/config_schemas.json";
+writeFileSync(CONFIG_SCHEMAS, `${JSON.stringify(Object.fromEntries(kinds), null, 2)}\n`);

@@ -3,8 +3,8 @@ import { basename } from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import react from "@vitejs/plugin-react";
 import { defineConfig, type Plugin } from "vite";
+import type { Shape } from "./src/design/icon";
 
-type Shape = [tag: string, attributes: Record<string, string>, children: Shape[]];
 const CAMEL: Record<string, string> = {
   "stroke-width": "strokeWidth",
   "stroke-linecap": "strokeLinecap",
@@ -45,15 +45,18 @@ function icons(): Plugin {
       const name = id.slice(6);
       const icon = set.icons[name] ?? set.icons[set.aliases?.[name]?.parent];
       if (!icon) throw new Error(`There is no icon "${name}".`);
-      return `import { createElement as e } from "react";
-const draw = ([tag, attributes, children], key) => e(tag, { key, ...attributes }, children.length ? children.map(draw) : undefined);
-const shapes = ${JSON.stringify(shapes(icon.body))};
-export default ({ size = 16, ...rest }) => e("svg", { viewBox: "0 0 24 24", width: size, height: size, "aria-hidden": true, ...rest }, shapes.map(draw));`;
+      return `import { createIcon } from "/src/design/icon.ts"; export default createIcon(${JSON.stringify(shapes(icon.body))});`;
     },
   };
 }
 
-/** Keep each text file as `.br` and `.gz` only: the server unpacks it for the few clients that take neither. */
+/** Below this saving a second compressed form costs the package more than it spares the network. */
+const MIN_BROTLI_SAVING_BYTES = 2000;
+
+/**
+ * Keep each text file compressed only: the server unpacks it for the few clients that take no gzip.
+ * Large ones are kept by brotli, too.
+ */
 function compressed(): Plugin {
   return {
     name: "compressed",
@@ -64,8 +67,10 @@ function compressed(): Plugin {
         if (!/\.(js|css|svg)$/.test(fileName)) continue;
         const content = readFileSync(`${dir}/${fileName}`);
         const params = { [constants.BROTLI_PARAM_QUALITY]: 11 };
-        writeFileSync(`${dir}/${fileName}.br`, brotliCompressSync(content, { params }));
-        writeFileSync(`${dir}/${fileName}.gz`, gzipSync(content, { level: 9 }));
+        const zipped = gzipSync(content, { level: 9 });
+        const smaller = brotliCompressSync(content, { params });
+        writeFileSync(`${dir}/${fileName}.gz`, zipped);
+        if (zipped.length - smaller.length >= MIN_BROTLI_SAVING_BYTES) writeFileSync(`${dir}/${fileName}.br`, smaller);
         rmSync(`${dir}/${fileName}`);
       }
     },
@@ -73,6 +78,8 @@ function compressed(): Plugin {
 }
 
 const FIRST_SCREENS = ["/src/main.tsx", "/src/features/home/home.tsx"];
+/** Home draws none, but nearly every other screen does: in the first load they are fetched once. */
+const FIRST_COMPONENTS = ["textarea"];
 /** What Home loads: the modules that the start and Home import, for `isFirstLoad`. */
 const firstLoad = new Set<string>();
 /** Rolldown's own helpers stay apart: words that a chunk waits for at its top use them too. */
@@ -97,6 +104,7 @@ function firstLoaded(): Plugin {
       for (const id of ids.filter((one) => one.includes("/@mantine/")))
         mantine.set(plainName(id), [...(mantine.get(plainName(id)) ?? []), id]);
       const todo = ids.filter((id) => FIRST_SCREENS.some((screen) => id.endsWith(screen)));
+      todo.push(...FIRST_COMPONENTS.flatMap((name) => mantine.get(name) ?? []));
       for (let id = todo.pop(); id; id = todo.pop()) {
         if (firstLoad.has(id)) continue;
         firstLoad.add(id);

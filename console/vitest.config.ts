@@ -4,5 +4,13 @@ import config from "./vite.config";
 
 export default mergeConfig(
   config,
-  defineConfig({ test: { environment: "node", include: ["{src,packages,shape}/**/*.test.{ts,tsx}"] } }),
+  defineConfig({
+    test: {
+      environment: "node",
+      include: ["{src,packages,shape}/**/*.test.{ts,tsx}"],
+      testTimeout: 60_000,
+      // By default one core is left to an editor that nobody uses while `make test` runs.
+      maxWorkers: "100%",
+    },
+  }),
 );

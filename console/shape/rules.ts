@@ -70,3 +70,20 @@ export const riddles = (sources: SourceFacts[]): string[] =>
   sources.flatMap(({ path, comments }) =>
     comments.filter((comment) => RIDDLES.test(comment)).map((comment) => `${path}: ${comment.trim()}`),
   );
+
+/** Words that name nothing: a function says its effect, a parameter the thing that it takes. */
+const FORBIDDEN_NAMES = new Set(["given", "of", "it", "what", "told", "made", "works", "talking", "heard"]);
+
+export const vagueNames = (sources: SourceFacts[]): string[] =>
+  sources
+    .filter((source) => !isTest(source))
+    .flatMap(({ path, functionNames }) =>
+      functionNames
+        .filter((name) => FORBIDDEN_NAMES.has(name))
+        .map((name) => `${path}: a function or parameter is named ${name}`),
+    );
+
+export function meanExportedFunctionLength(sources: SourceFacts[]): number {
+  const names = sources.filter((source) => !isTest(source)).flatMap((source) => source.exportedFunctions);
+  return names.reduce((sum, name) => sum + name.length, 0) / names.length;
+}

@@ -4,9 +4,11 @@ import {
   importCircles,
   longFiles,
   longFunctions,
+  meanExportedFunctionLength,
   repeatedExports,
   riddles,
   vagueFiles,
+  vagueNames,
 } from "./rules";
 import { readSource, readSources } from "./sources";
 
@@ -14,6 +16,8 @@ const MAX_FILE_LINES = 300;
 const MAX_FUNCTION_LINES = 80;
 /** What is left of the time before the rules. Only ever lowered; zero means that the rule holds everywhere. */
 const LEFT = { files: 0, functions: 0, vagueFiles: 0, exports: 0, circles: 0, riddles: 0 };
+/** Only ever raised. */
+const MIN_MEAN_EXPORTED_FUNCTION_LENGTH = 13.7;
 const MAX_EFFECTS_PER_THOUSAND_LINES = 1.2;
 
 const expectAtMost = (count: number, found: string[]) =>
@@ -34,6 +38,10 @@ describe("the front end", () => {
   it("has short files", () => expectAtMost(LEFT.files, longFiles(sources, MAX_FILE_LINES)));
   it("has short functions", () => expectAtMost(LEFT.functions, longFunctions(sources, MAX_FUNCTION_LINES)));
   it("names files by what is in them", () => expectAtMost(LEFT.vagueFiles, vagueFiles(sources)));
+  it("names functions and parameters by what they do and take", () => {
+    expectAtMost(0, vagueNames(sources));
+    expect(meanExportedFunctionLength(sources)).toBeGreaterThanOrEqual(MIN_MEAN_EXPORTED_FUNCTION_LENGTH);
+  });
   it("exports a name once", () => expectAtMost(LEFT.exports, repeatedExports(sources)));
   it("imports in no circle", () => expectAtMost(LEFT.circles, importCircles(sources)));
   it("speaks plainly", () => expectAtMost(LEFT.riddles, riddles(sources)));
@@ -87,6 +95,15 @@ describe("a rule finds what it is for", () => {
     expect(vagueFiles(plant({ "a/parts.tsx": "", "a/parts.module.css": "", "a/spare_parts.ts": "" }))).toHaveLength(2);
     const comments = plant({ "a/x.ts": 'const a = "whoever"; // Whoever reads\n/* so many */ // plain\n' });
     expect(riddles(comments)).toEqual(["a/x.ts: // Whoever reads", "a/x.ts: /* so many */"]);
+  });
+
+  it("functions and parameters whose names say nothing", () => {
+    const planted = plant({
+      "a/x.ts":
+        "export const of = ({ told }: X) => told;\nexport function saveDraft(given: X) {}\nexport const many = 1;\n",
+    });
+    expect(vagueNames(planted).map((found) => found.split(" ").at(-1))).toEqual(["of", "told", "given"]);
+    expect(meanExportedFunctionLength(planted)).toBe(5.5);
   });
 
   it.each([

@@ -11,6 +11,9 @@ export type SourceFacts = {
   /** Files of the project that it imports, for types too; not what it fetches later by `import()`. */
   imports: string[];
   exports: string[];
+  exportedFunctions: string[];
+  /** Names of functions, and of their parameters whether plain or taken out of an object. */
+  functionNames: string[];
   /** The hooks that it calls, as often as it does. */
   hookCalls: string[];
   /** Hooks of its own that are one effect under another name. */
@@ -71,6 +74,8 @@ export function readSource(
     functions: file ? functionsIn(file) : [],
     imports: file ? importsOf(file, known, entries) : [],
     exports: file ? exportsOf(file) : [],
+    exportedFunctions: file ? exportsOf(file, true) : [],
+    functionNames: file ? functionNamesIn(file) : [],
     hookCalls: file ? hookCallsIn(file) : [],
     effectWrappers: file ? effectWrappersIn(file) : [],
     comments: file ? commentsIn(file) : styleComments(text),
@@ -139,6 +144,29 @@ function functionsIn(file: ts.SourceFile): SourceFacts["functions"] {
   return found;
 }
 
+function functionNamesIn(file: ts.SourceFile): string[] {
+  const found: string[] = [];
+  const collect = (name: ts.Node | undefined) => {
+    if (name && ts.isIdentifier(name)) found.push(name.text);
+    else if (name && ts.isObjectBindingPattern(name)) for (const element of name.elements) collect(element.name);
+  };
+  const visit = (node: ts.Node) => {
+    if (ts.isFunctionLike(node) && "body" in node && node.body) {
+      collect(nameOfFunction(node));
+      for (const parameter of node.parameters) collect(parameter.name);
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(file);
+  return found;
+}
+
+const isFunctionDeclaration = (node: ts.VariableDeclaration | ts.Statement) =>
+  ts.isFunctionDeclaration(node) ||
+  (ts.isVariableDeclaration(node) &&
+    node.initializer !== undefined &&
+    (ts.isArrowFunction(node.initializer) || ts.isFunctionExpression(node.initializer)));
+
 function importsOf(file: ts.SourceFile, known: Set<string>, entries: Map<string, string>): string[] {
   return file.statements.flatMap((statement) => {
     const from =
@@ -152,15 +180,17 @@ function importsOf(file: ts.SourceFile, known: Set<string>, entries: Map<string,
   });
 }
 
-function exportsOf(file: ts.SourceFile): string[] {
+function exportsOf(file: ts.SourceFile, onlyFunctions = false): string[] {
   return file.statements.flatMap((statement) => {
     const modifiers = ts.canHaveModifiers(statement) ? (ts.getModifiers(statement) ?? []) : [];
     const has = (kind: ts.SyntaxKind) => modifiers.some((modifier) => modifier.kind === kind);
     if (!has(ts.SyntaxKind.ExportKeyword) || has(ts.SyntaxKind.DefaultKeyword)) return [];
     if (ts.isVariableStatement(statement))
-      return statement.declarationList.declarations.map((declaration) => declaration.name.getText());
+      return statement.declarationList.declarations
+        .filter((declaration) => !onlyFunctions || isFunctionDeclaration(declaration))
+        .map((declaration) => declaration.name.getText());
     const { name } = statement as ts.DeclarationStatement;
-    return name ? [name.getText()] : [];
+    return name && (!onlyFunctions || isFunctionDeclaration(statement)) ? [name.getText()] : [];
   });
 }
 

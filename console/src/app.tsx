@@ -1,11 +1,11 @@
 import { QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
 import { useSyncExternalStore } from "react";
-import { newQueryClient } from "./api/queries";
-import { sessionState, subscribeToSession } from "./api/session";
+import { createQueryClient } from "./api/queries";
+import { readSessionState, subscribeToSession } from "./api/session";
 import { newRouter } from "./routes";
 
-const client = newQueryClient();
+const client = createQueryClient();
 const router = newRouter(client);
 
 declare module "@tanstack/react-router" {
@@ -14,11 +14,11 @@ declare module "@tanstack/react-router" {
   }
 }
 
-let known = sessionState();
+let known = readSessionState();
 
 /** Forget what was read when the session ends; after a sign-in over the page, ask again for what was refused. */
 function followSession() {
-  const [before, now] = [known, sessionState()];
+  const [before, now] = [known, readSessionState()];
   known = now;
   // A new token is no new session, and before the first one nothing was read.
   if (before === now || before === "unknown") return;
@@ -29,7 +29,7 @@ function followSession() {
 subscribeToSession(followSession);
 
 export function App() {
-  const state = useSyncExternalStore(subscribeToSession, sessionState);
+  const state = useSyncExternalStore(subscribeToSession, readSessionState);
   return (
     <QueryClientProvider client={client}>
       {state !== "unknown" && <RouterProvider router={router} />}

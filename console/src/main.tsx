@@ -12,7 +12,8 @@ import { createRoot } from "react-dom/client";
 import { dropRepeatedClicks } from "./api/repeats";
 import { resumeSession } from "./api/session";
 import { App } from "./app";
-import { theme, variables } from "./design/theme";
+import { resolveThemeVariables, theme } from "./design/theme";
+import { hideTooltipsOnClick } from "./shared/hide_tooltips";
 import { language } from "./shared/i18n/language";
 
 declare global {
@@ -34,13 +35,14 @@ window.trustedTypes?.createPolicy("default", {
 
 document.documentElement.lang = language;
 dropRepeatedClicks();
+hideTooltipsOnClick();
 void resumeSession().catch(() => undefined);
 const root = document.getElementById("root");
 if (root)
   createRoot(root).render(
     <MantineProvider
       theme={theme}
-      cssVariablesResolver={variables}
+      cssVariablesResolver={resolveThemeVariables}
       defaultColorScheme="auto"
       getStyleNonce={() => nonce}
     >

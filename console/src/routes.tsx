@@ -1,23 +1,42 @@
 import type { QueryClient } from "@tanstack/react-query";
 import { createRoute, createRouter, lazyRouteComponent, redirect } from "@tanstack/react-router";
 import { basePath } from "./api/base";
-import { sessionState } from "./api/session";
+import { readSessionState } from "./api/session";
 import { agentRoutes } from "./features/agents/routes";
 import { approvalRoutes } from "./features/approvals/routes";
+import { auditRoutes } from "./features/audit/routes";
+import { findPathInside, isHostedPage, leaveForHostedPage } from "./features/auth/way_back";
+import { channelRoutes } from "./features/channels/routes";
 import { chatRoutes } from "./features/chat/routes";
+import { conversationRoutes } from "./features/conversations/routes";
+import { credentialRoutes } from "./features/credentials/routes";
 import { embedRoutes } from "./features/embed/routes";
+import { eventRoutes } from "./features/events/routes";
+import { exporterRoutes } from "./features/exporters/routes";
 import { homeRoutes } from "./features/home/routes";
 import { knowledgeRoutes } from "./features/knowledge/routes";
 import { notificationRoutes } from "./features/notifications/routes";
+import { operateRoutes } from "./features/operate/routes";
+import { organizationRoutes } from "./features/organization/routes";
+import { peopleRoutes } from "./features/people/routes";
 import { providerRoutes } from "./features/providers/routes";
+import { referenceRoutes } from "./features/reference/routes";
+import { roleRoutes } from "./features/roles/routes";
 import { serviceAccountRoutes } from "./features/service_accounts/routes";
+import { settingsRoutes } from "./features/settings/routes";
 import { statisticsRoutes } from "./features/statistics/routes";
+import { tableRoutes } from "./features/tables/routes";
+import { toolRoutes } from "./features/tools/routes";
 import { traceRoutes } from "./features/traces/routes";
+import { usageRoutes } from "./features/usage/routes";
 import { userRoutes } from "./features/users/routes";
 import { versionRoutes } from "./features/versions/routes";
+import { webhookRoutes } from "./features/webhooks/routes";
 import { readWelcomeSearch } from "./features/welcome/search";
 import { frame, root } from "./frame_route";
-import { NotFound } from "./shared/states/states";
+import { forgetOpening } from "./shared/frame/opening";
+import { createAddressReader, readText } from "./shared/list/address";
+import { NotFoundState } from "./shared/states/states";
 
 const accountPage = (
   path: "forgot-password" | "reset-password" | "verify-email",
@@ -38,13 +57,14 @@ const acceptInvitation = createRoute({
 const signIn = createRoute({
   getParentRoute: () => root,
   path: "sign-in",
-  validateSearch: (search): { to?: string } => (typeof search.to === "string" ? { to: search.to } : {}),
+  validateSearch: createAddressReader<{ to?: string }>({ to: readText }),
   beforeLoad: ({ search }) => {
-    if (sessionState() === "signed-in")
-      throw redirect({
-        to: search.to?.startsWith("/") && !search.to.startsWith("//") ? search.to : "/",
-        replace: true,
-      });
+    if (readSessionState() !== "signed-in") {
+      forgetOpening();
+      return;
+    }
+    if (isHostedPage(search.to)) leaveForHostedPage(search.to);
+    else throw redirect({ to: findPathInside(search.to), replace: true });
   },
   component: lazyRouteComponent(() => import("./features/auth/sign_in")),
 });
@@ -69,22 +89,38 @@ export const newRouter = (client: QueryClient) =>
         ...homeRoutes(frame),
         ...agentRoutes(frame),
         ...approvalRoutes(frame),
+        ...auditRoutes(frame),
+        ...channelRoutes(frame),
         ...chatRoutes(frame),
+        ...conversationRoutes(frame),
+        ...credentialRoutes(frame),
         ...embedRoutes(frame),
+        ...eventRoutes(frame),
+        ...exporterRoutes(frame),
         ...knowledgeRoutes(frame),
         ...notificationRoutes(frame),
+        ...operateRoutes(frame),
+        ...organizationRoutes(frame),
+        ...peopleRoutes(frame),
         ...providerRoutes(frame),
+        ...referenceRoutes(frame),
+        ...roleRoutes(frame),
         ...serviceAccountRoutes(frame),
+        ...settingsRoutes(frame),
         ...statisticsRoutes(frame),
+        ...tableRoutes(frame),
+        ...toolRoutes(frame),
         ...traceRoutes(frame),
+        ...usageRoutes(frame),
         ...userRoutes(frame),
         ...versionRoutes(frame),
+        ...webhookRoutes(frame),
       ]),
     ]),
     basepath: `${basePath}/console`,
     defaultPreload: "intent",
     defaultPreloadDelay: 80,
     scrollRestoration: false,
-    defaultNotFoundComponent: NotFound,
+    defaultNotFoundComponent: NotFoundState,
     context: { client },
   });

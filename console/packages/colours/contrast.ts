@@ -4,10 +4,11 @@ const COLOUR = /^#[0-9a-f]{6}$/i;
 
 export const isColour = (text: string | null | undefined): text is string => COLOUR.test(text ?? "");
 
-export const channelsOf = (colour: string) => [1, 3, 5].map((at) => Number.parseInt(colour.slice(at, at + 2), 16));
+export const parseColourChannels = (colour: string) =>
+  [1, 3, 5].map((at) => Number.parseInt(colour.slice(at, at + 2), 16));
 
 /** The relative luminance of a colour, from 0 to 1. */
-export function luminance(channels: number[]): number {
+export function relativeLuminance(channels: number[]): number {
   const [red = 0, green = 0, blue = 0] = channels.map((value) => {
     const share = value / 255;
     return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
@@ -16,11 +17,13 @@ export function luminance(channels: number[]): number {
 }
 
 /** The contrast of two colours, from 1 to 21. */
-export function contrast(colour: string, other: string): number {
-  const [light = 0, dark = 0] = [colour, other].map((one) => luminance(channelsOf(one))).sort((a, b) => b - a);
+export function contrastRatio(colour: string, other: string): number {
+  const [light = 0, dark = 0] = [colour, other]
+    .map((one) => relativeLuminance(parseColourChannels(one)))
+    .sort((a, b) => b - a);
   return (light + 0.05) / (dark + 0.05);
 }
 
 /** Our black or white, the one that can be read better on this colour. */
-export const readableOn = (colour: string) =>
-  contrast(colour, "#ffffff") >= contrast(colour, "#1a1815") ? "#ffffff" : "#1a1815";
+export const readableTextColour = (colour: string) =>
+  contrastRatio(colour, "#ffffff") >= contrastRatio(colour, "#1a1815") ? "#ffffff" : "#1a1815";

@@ -7,7 +7,7 @@ export interface ElementAttributes extends Listeners {
 type ElementOf<Tag extends string> = Tag extends keyof HTMLElementTagNameMap ? HTMLElementTagNameMap[Tag] : HTMLElement;
 
 /** Create an element from text and other elements, never from markup. */
-export function make<Tag extends string>(
+export function createElement<Tag extends string>(
   tag: Tag,
   attributes: ElementAttributes = {},
   ...children: (Node | string)[]
@@ -22,17 +22,17 @@ export function make<Tag extends string>(
 }
 
 /** Style a shadow root. A constructed style sheet is not subject to the page's content security policy. */
-export function addStyle(root: ShadowRoot, style: string) {
+export function addShadowStyle(root: ShadowRoot, style: string) {
   try {
     const sheet = new CSSStyleSheet();
     sheet.replaceSync(style);
     root.adoptedStyleSheets = [sheet];
   } catch {
-    root.append(make("style", {}, style));
+    root.append(createElement("style", {}, style));
   }
 }
 
-export function randomId(): string {
+export function createRandomId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
@@ -55,7 +55,7 @@ export function defineElement(name: string, element: CustomElementConstructor) {
  * Put an element into the page as the attributes `data-…` of our script's own tag say.
  * The tag is known only while the script runs; one without `data-<required>` adds nothing.
  */
-export function addFromScript(
+export function addElementFromScript(
   script: HTMLScriptElement | null,
   required: string,
   add: (attributes: [name: string, value: string][], script: HTMLScriptElement) => void,
@@ -69,4 +69,4 @@ export function addFromScript(
 }
 
 /** The script that runs now; null in a module or after it has run. */
-export const ownScript = () => document.currentScript as HTMLScriptElement | null;
+export const findOwnScript = () => document.currentScript as HTMLScriptElement | null;

@@ -1,8 +1,8 @@
 /* Buttons and controls for the current question of a conversation. */
 
-import { make } from "@retinue/elements";
+import { createElement } from "@retinue/elements";
 import { formWords } from "@retinue/words/form";
-import { maxRating } from "./choice_fields";
+import { maxRatingOf } from "./choice_fields";
 import type { FieldContext } from "./field_view";
 import { FileFieldView } from "./file_field";
 import type { ConversationInput, FieldOption, FormField } from "./form_types";
@@ -20,7 +20,7 @@ type AnswerButton = { label: string; content: string };
 type Send = (reply: ConversationReply) => void;
 
 export class AnswerControls {
-  readonly element = make("div", { class: "buttons" });
+  readonly element = createElement("div", { class: "buttons" });
 
   constructor(
     private readonly context: FieldContext,
@@ -49,7 +49,7 @@ export class AnswerControls {
   }
 
   private makeButton(label: string, onclick: () => void): HTMLElement {
-    return make("button", { type: "button", class: "pill", onclick }, label);
+    return createElement("button", { type: "button", class: "pill", onclick }, label);
   }
 
   private addButtons(buttons: AnswerButton[]) {
@@ -59,9 +59,9 @@ export class AnswerControls {
   }
 
   private addBoxes(options: FieldOption[]) {
-    const boxes = options.map((option) => ({ option, input: make("input", { type: "checkbox" }) }));
+    const boxes = options.map((option) => ({ option, input: createElement("input", { type: "checkbox" }) }));
     const rows = boxes.map(({ option, input }) =>
-      make("label", { class: "choice" }, input, make("span", {}, option.label)),
+      createElement("label", { class: "choice" }, input, createElement("span", {}, option.label)),
     );
     const sendChecked = () => {
       const chosen = boxes.filter(({ input }) => input.checked).map(({ option }) => option);
@@ -71,7 +71,7 @@ export class AnswerControls {
   }
 
   private addFileControl(field: FormField) {
-    const view = new FileFieldView(withLabel(field), "talk", this.context);
+    const view = new FileFieldView(withDefaultLabel(field), "talk", this.context);
     const sendFiles = async () => {
       await view.settle();
       const fileIds = [view.readAnswer() ?? []].flat();
@@ -82,7 +82,7 @@ export class AnswerControls {
   }
 
   private addSignatureControl(field: FormField) {
-    const view = new SignatureFieldView(withLabel(field), "talk", this.context);
+    const view = new SignatureFieldView(withDefaultLabel(field), "talk", this.context);
     const sendSignature = () => {
       const content = view.readAnswer();
       if (content) this.send({ content, text: view.isDrawn ? formWords.signature : content });
@@ -97,10 +97,10 @@ const YES_OR_NO: AnswerButton[] = [
   { label: formWords.no, content: "no" },
 ];
 
-const withLabel = (field: FormField): FormField => ({ ...field, label: field.label || formWords.yourAnswer });
+const withDefaultLabel = (field: FormField): FormField => ({ ...field, label: field.label || formWords.yourAnswer });
 
 const listRatings = (field: FormField | undefined): AnswerButton[] =>
-  Array.from({ length: Math.min(MAX_RATING_BUTTONS, maxRating(field)) }, (_, at) => {
+  Array.from({ length: Math.min(MAX_RATING_BUTTONS, maxRatingOf(field)) }, (_, at) => {
     const rating = String(at + 1);
     return { label: rating, content: rating };
   });

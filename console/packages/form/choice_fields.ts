@@ -1,7 +1,7 @@
 /* Options are identified by their position and sent as the server's value, so that a number stays a number. */
 
-import { make } from "@retinue/elements";
-import { fillIn } from "@retinue/words";
+import { createElement } from "@retinue/elements";
+import { fillPlaceholders } from "@retinue/words";
 import { formWords } from "@retinue/words/form";
 import { foldCase } from "./conditions";
 import { type FieldContext, FieldView } from "./field_view";
@@ -12,7 +12,7 @@ const MAX_LOADED_OPTIONS = 100;
 const SEARCH_DELAY_MS = 250;
 
 /** Return the options that a field defines itself, with a label each. */
-export function listOptions({ options, validation }: Pick<FormField, "options" | "validation">): FieldOption[] {
+export function listFieldOptions({ options, validation }: Pick<FormField, "options" | "validation">): FieldOption[] {
   const defined = options?.length ? options : (validation?.options ?? []);
   return defined.map((option) => {
     if (option === null || typeof option !== "object") return { value: option, label: String(option) };
@@ -28,9 +28,9 @@ const isSameOption = (option: FieldOption, other: FieldOption) => String(option.
 export abstract class ChoiceFieldView extends FieldView {
   protected chosen: FieldOption[] = [];
   protected options: FieldOption[] = [];
-  private readonly isFromTable = Boolean(this.field.data_source) && !listOptions(this.field).length;
+  private readonly isFromTable = Boolean(this.field.data_source) && !listFieldOptions(this.field).length;
   private searchInput: HTMLInputElement | undefined;
-  private readonly matchCount = make("span", { class: "unseen", role: "status" });
+  private readonly matchCount = createElement("span", { class: "unseen", role: "status" });
   private searchTimer: number | undefined;
   private searchText = "";
 
@@ -40,7 +40,7 @@ export abstract class ChoiceFieldView extends FieldView {
   protected abstract drawOptions(): void;
 
   protected override start() {
-    this.showOptions(this.isFromTable ? [] : listOptions(this.field));
+    this.showOptions(this.isFromTable ? [] : listFieldOptions(this.field));
     if (this.isFromTable) void this.loadOptions("");
     else if (this.options.length > MIN_SEARCHABLE_OPTIONS && this.allowsMany) this.offerSearch();
   }
@@ -68,14 +68,14 @@ export abstract class ChoiceFieldView extends FieldView {
   }
 
   private announceMatches(count: number, isCut = false) {
-    this.matchCount.textContent = fillIn(isCut ? formWords.firstMatches : formWords.matches, { count });
+    this.matchCount.textContent = fillPlaceholders(isCut ? formWords.firstMatches : formWords.matches, { count });
   }
 
   private offerSearch() {
     if (this.searchInput) return;
-    this.searchInput = make("input", {
+    this.searchInput = createElement("input", {
       type: "search",
-      "aria-label": fillIn(formWords.searchField, { name: this.name }),
+      "aria-label": fillPlaceholders(formWords.searchField, { name: this.name }),
       placeholder: formWords.search,
       autocomplete: "off",
       oninput: () => {
@@ -95,7 +95,7 @@ export abstract class ChoiceFieldView extends FieldView {
       void this.loadOptions(text);
       return;
     }
-    const matches = listOptions(this.field).filter(({ label }) => foldCase(label).includes(foldCase(text)));
+    const matches = listFieldOptions(this.field).filter(({ label }) => foldCase(label).includes(foldCase(text)));
     this.showOptions(matches);
     this.announceMatches(matches.length);
   }
@@ -132,7 +132,7 @@ export abstract class ChoiceFieldView extends FieldView {
 }
 
 export class SelectFieldView extends ChoiceFieldView {
-  protected readonly list = make("select", this.makeAttributes({ onchange: () => this.chooseSelected() }));
+  protected readonly list = createElement("select", this.makeAttributes({ onchange: () => this.chooseSelected() }));
 
   private chooseSelected() {
     const option = this.list.value === "" ? undefined : this.options[Number(this.list.value)];
@@ -141,11 +141,11 @@ export class SelectFieldView extends ChoiceFieldView {
 
   protected drawOptions() {
     const options = this.options.map((option, at) => {
-      const element = make("option", { value: at }, option.label);
+      const element = createElement("option", { value: at }, option.label);
       element.selected = this.isChosen(option);
       return element;
     });
-    const none = make("option", { value: "" }, this.field.placeholder || formWords.choose);
+    const none = createElement("option", { value: "" }, this.field.placeholder || formWords.choose);
     this.list.replaceChildren(none, ...options);
     if (!this.chosen.length) this.list.value = "";
   }
@@ -153,7 +153,7 @@ export class SelectFieldView extends ChoiceFieldView {
 
 /** A group of checkboxes or radio buttons under a legend. */
 export class GroupFieldView extends ChoiceFieldView {
-  protected readonly list = make("div", { class: "choices" });
+  protected readonly list = createElement("div", { class: "choices" });
   private clearButton: HTMLElement | undefined;
 
   protected override makeFrame() {
@@ -164,8 +164,8 @@ export class GroupFieldView extends ChoiceFieldView {
       "aria-describedby": this.describedBy,
       "aria-required": this.field.required && !this.allowsMany ? "true" : undefined,
     };
-    const legend = make("legend", {}, ...this.makeLabel());
-    return make("fieldset", attributes, legend, ...this.makeHelp(), this.makeControl(), this.problem);
+    const legend = createElement("legend", {}, ...this.makeLabel());
+    return createElement("fieldset", attributes, legend, ...this.makeHelp(), this.makeControl(), this.problem);
   }
 
   protected drawOptions() {
@@ -174,14 +174,14 @@ export class GroupFieldView extends ChoiceFieldView {
   }
 
   private makeRow(option: FieldOption, at: number): HTMLElement {
-    const input: HTMLInputElement = make("input", {
+    const input: HTMLInputElement = createElement("input", {
       type: this.allowsMany ? "checkbox" : "radio",
       name: this.id,
       id: at ? undefined : this.id,
       onchange: () => this.toggleOption(option, input.checked),
     });
     input.checked = this.isChosen(option);
-    return make("label", { class: "choice" }, input, make("span", {}, option.label));
+    return createElement("label", { class: "choice" }, input, createElement("span", {}, option.label));
   }
 
   private toggleOption(option: FieldOption, isPicked: boolean) {
@@ -193,9 +193,9 @@ export class GroupFieldView extends ChoiceFieldView {
   /** A button that clears an optional answer. */
   private makeClearButton(): HTMLElement[] {
     if (this.allowsMany || this.field.required) return [];
-    const label = fillIn(formWords.clearField, { name: this.name });
+    const label = fillPlaceholders(formWords.clearField, { name: this.name });
     const attributes = { type: "button", class: "quiet", "aria-label": label, onclick: () => this.clearAnswer() };
-    this.clearButton = make("button", attributes, formWords.clear);
+    this.clearButton = createElement("button", attributes, formWords.clear);
     this.clearButton.hidden = !this.chosen.length;
     return [this.clearButton];
   }
@@ -218,15 +218,15 @@ export class GroupFieldView extends ChoiceFieldView {
 const DEFAULT_MAX_RATING = 5;
 const MAX_STARS = 10;
 
-export const maxRating = (field: FormField | undefined) => field?.validation?.max ?? DEFAULT_MAX_RATING;
+export const maxRatingOf = (field: FormField | undefined) => field?.validation?.max ?? DEFAULT_MAX_RATING;
 
 /** Stars for up to ten, a list of numbers above that. */
 export class RatingFieldView extends GroupFieldView {
   constructor(field: FormField, id: string, context: FieldContext) {
-    const max = maxRating(field);
+    const max = maxRatingOf(field);
     const options = Array.from({ length: max }, (_, at) => ({
       value: at + 1,
-      label: fillIn(formWords.rating, { number: at + 1, max }),
+      label: fillPlaceholders(formWords.rating, { number: at + 1, max }),
     }));
     super({ ...field, options, data_source: undefined }, id, context);
   }
@@ -237,7 +237,7 @@ export class RatingFieldView extends GroupFieldView {
     this.list.classList.add("stars");
     for (const label of this.list.querySelectorAll("label")) {
       label.querySelector("span")?.setAttribute("class", "unseen");
-      label.append(make("span", { class: "figure", "aria-hidden": "true" }, "★"));
+      label.append(createElement("span", { class: "figure", "aria-hidden": "true" }, "★"));
     }
     this.fillStars();
   }

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { type Condition, findVisibleFields, isMet } from "./conditions";
+import { type Condition, findVisibleFields, isConditionMet } from "./conditions";
 
 type FormCase = [conditions: Record<string, Condition | null>, values: Record<string, unknown>, visible: string[]];
 type Cases = { values: unknown[]; comparisons: Record<string, string[]>; forms: FormCase[] };
@@ -17,7 +17,7 @@ describe("conditions agree with the server", () => {
         const answers = new Map(values[at] === null ? [] : [["f", values[at]]]);
         const hasList = operator === "in" || operator === "not_in";
         const results = values.map((value) =>
-          isMet({ field: "f", operator, value: hasList ? [value] : value } as Condition, answers) ? "1" : "0",
+          isConditionMet({ field: "f", operator, value: hasList ? [value] : value } as Condition, answers) ? "1" : "0",
         );
         expect(results.join(""), `${operator} ${JSON.stringify(values[at])}`).toBe(row);
       }
@@ -34,8 +34,8 @@ describe("conditions agree with the server", () => {
 
   it("about answers that are missing", () => {
     const unanswered = new Map<string, unknown>();
-    expect(isMet({ field: "f", value: false }, unanswered)).toBe(true);
-    expect(isMet({ field: "f", operator: "is_empty" }, unanswered)).toBe(true);
-    expect(isMet({ field: "f", value: "TRUE" }, new Map([["f", true]]))).toBe(true);
+    expect(isConditionMet({ field: "f", value: false }, unanswered)).toBe(true);
+    expect(isConditionMet({ field: "f", operator: "is_empty" }, unanswered)).toBe(true);
+    expect(isConditionMet({ field: "f", value: "TRUE" }, new Map([["f", true]]))).toBe(true);
   });
 });

@@ -31,13 +31,13 @@ function parseNumber(value: unknown): number | null {
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-function isSame(left: unknown, right: unknown): boolean {
+function isSameValue(left: unknown, right: unknown): boolean {
   if (Array.isArray(left) && Array.isArray(right))
-    return left.length === right.length && left.every((item, at) => isSame(item, right[at]));
+    return left.length === right.length && left.every((item, at) => isSameValue(item, right[at]));
   if (isRecord(left) && isRecord(right)) {
     const names = Object.keys(left);
     const hasSameSize = names.length === Object.keys(right).length;
-    return hasSameSize && names.every((name) => name in right && isSame(left[name], right[name]));
+    return hasSameSize && names.every((name) => name in right && isSameValue(left[name], right[name]));
   }
   return left === right;
 }
@@ -45,21 +45,22 @@ function isSame(left: unknown, right: unknown): boolean {
 /** Fold the case of a text. Upper case first turns ß into ss, as the server's case folding does. */
 export const foldCase = (text: string) => text.toUpperCase().toLowerCase().replaceAll("ς", "σ");
 
-const equals: Comparison = (actual, expected) => {
+const equalsValue: Comparison = (actual, expected) => {
   if (typeof actual === "boolean" || typeof expected === "boolean") return actual === expected;
-  if (Array.isArray(actual) && !Array.isArray(expected)) return actual.some((item) => isSame(item, expected));
-  if (isSame(actual, expected)) return true;
+  if (Array.isArray(actual) && !Array.isArray(expected)) return actual.some((item) => isSameValue(item, expected));
+  if (isSameValue(actual, expected)) return true;
   return typeof actual === "number" && typeof expected === "string" && parseNumber(expected) === actual;
 };
 
-const contains: Comparison = (actual, expected) => {
+const containsValue: Comparison = (actual, expected) => {
   if (typeof actual === "string") return typeof expected === "string" && foldCase(actual).includes(foldCase(expected));
-  return Array.isArray(actual) && actual.some((item) => isSame(item, expected));
+  return Array.isArray(actual) && actual.some((item) => isSameValue(item, expected));
 };
 
-const isIn: Comparison = (actual, expected) => Array.isArray(expected) && expected.some((item) => equals(actual, item));
+const isOneOfValues: Comparison = (actual, expected) =>
+  Array.isArray(expected) && expected.some((item) => equalsValue(actual, item));
 
-function isEmpty(actual: unknown): boolean {
+function isEmptyValue(actual: unknown): boolean {
   if (actual === null || actual === "") return true;
   return typeof actual === "object" && Object.keys(actual as object).length === 0;
 }
@@ -73,23 +74,23 @@ const compareOrder =
   };
 
 const OPERATORS = {
-  equals,
-  not_equals: (actual, expected) => !equals(actual, expected),
-  contains,
-  not_contains: (actual, expected) => !contains(actual, expected),
+  equals: equalsValue,
+  not_equals: (actual, expected) => !equalsValue(actual, expected),
+  contains: containsValue,
+  not_contains: (actual, expected) => !containsValue(actual, expected),
   greater_than: compareOrder((left, right) => left > right),
   less_than: compareOrder((left, right) => left < right),
   greater_or_equal: compareOrder((left, right) => left >= right),
   less_or_equal: compareOrder((left, right) => left <= right),
-  in: isIn,
-  not_in: (actual, expected) => !isIn(actual, expected),
-  is_empty: isEmpty,
-  is_not_empty: (actual) => !isEmpty(actual),
+  in: isOneOfValues,
+  not_in: (actual, expected) => !isOneOfValues(actual, expected),
+  is_empty: isEmptyValue,
+  is_not_empty: (actual) => !isEmptyValue(actual),
 } satisfies Record<string, Comparison>;
 
-export function isMet(condition: Condition, values: ReadonlyMap<string, unknown>): boolean {
-  if (condition.all) return condition.all.every((inner) => isMet(inner, values));
-  if (condition.any) return condition.any.some((inner) => isMet(inner, values));
+export function isConditionMet(condition: Condition, values: ReadonlyMap<string, unknown>): boolean {
+  if (condition.all) return condition.all.every((inner) => isConditionMet(inner, values));
+  if (condition.any) return condition.any.some((inner) => isConditionMet(inner, values));
   let actual = values.get(condition.field ?? "") ?? null;
   let expected = condition.value ?? null;
   // An untouched checkbox counts as not ticked.
@@ -106,7 +107,7 @@ export function findVisibleFields(fields: ConditionalField[], values: ReadonlyMa
   let visible = new Set(fields.map((field) => field.id));
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
     const visibleValues = new Map([...values].filter(([id]) => visible.has(id)));
-    const met = fields.filter(({ conditional }) => !conditional || isMet(conditional, visibleValues));
+    const met = fields.filter(({ conditional }) => !conditional || isConditionMet(conditional, visibleValues));
     const next = new Set(met.map((field) => field.id));
     if (next.size === visible.size && [...next].every((id) => visible.has(id))) break;
     visible = next;

@@ -1,4 +1,4 @@
-import { make } from "@retinue/elements";
+import { createElement } from "@retinue/elements";
 import { formWords } from "@retinue/words/form";
 import type { ConversationMessage } from "./form_types";
 
@@ -6,7 +6,7 @@ const IMAGE_START = "data:image/";
 
 /** The messages of a conversation, and what went wrong on the way. */
 export class ConversationLog {
-  readonly element = make("div", {
+  readonly element = createElement("div", {
     class: "log",
     role: "log",
     "aria-label": formWords.conversation,
@@ -15,21 +15,23 @@ export class ConversationLog {
 
   addMessage({ role, content }: ConversationMessage) {
     const isVisitor = role === "user";
-    const speaker = make("span", { class: "unseen" }, isVisitor ? formWords.you : formWords.question);
+    const speaker = createElement("span", { class: "unseen" }, isVisitor ? formWords.you : formWords.question);
     const text = isVisitor && content.startsWith(IMAGE_START) ? formWords.signature : content;
-    this.element.append(make("div", { class: `message ${role}` }, speaker, make("p", { class: "plain" }, text)));
+    this.element.append(
+      createElement("div", { class: `message ${role}` }, speaker, createElement("p", { class: "plain" }, text)),
+    );
     this.scrollDown();
   }
 
   /** Show a problem with a button that tries again. */
   addProblem(message: string, label: string, onRetry: () => void): ProblemNotice {
-    const text = make("p", {}, message);
-    const retry = () => {
+    const text = createElement("p", {}, message);
+    const retryOnce = () => {
       notice.remove();
       onRetry();
     };
-    const button = make("button", { type: "button", class: "quiet", onclick: retry }, label);
-    const notice = make("div", { class: "message problem", role: "alert" }, text, button);
+    const button = createElement("button", { type: "button", class: "quiet", onclick: retryOnce }, label);
+    const notice = createElement("div", { class: "message problem", role: "alert" }, text, button);
     this.element.append(notice);
     this.scrollDown();
     return { element: notice, text };

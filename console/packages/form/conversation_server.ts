@@ -8,8 +8,8 @@ import type {
   ConversationTurn,
   PublishedForm,
 } from "./form_types";
-import { describeOrigin, readParameter } from "./page_address";
-import { findProof } from "./proof_of_work";
+import { describePageOrigin, readPageParameter } from "./page_address";
+import { findProofOfWork } from "./proof_of_work";
 
 /** A conversation as the server has it, with the messages so far. */
 export type StoredConversation = { state: ConversationState; messages: ConversationMessage[] };
@@ -26,15 +26,15 @@ export class ConversationServer {
   async start(): Promise<ConversationState & ConversationTurn> {
     const { token, settings } = this.form;
     const bits = settings.proof_of_work;
-    const proof = token && bits ? await findProof(token, bits) : undefined;
-    const origin = { metadata: describeOrigin("conversation"), language: navigator.language };
+    const proof = token && bits ? await findProofOfWork(token, bits) : undefined;
+    const origin = { metadata: describePageOrigin("conversation"), language: navigator.language };
     const body = { prefill: this.readHiddenAnswers(), ...origin, token, proof };
     return this.server.load("/conversations", { method: "POST", body });
   }
 
   private readHiddenAnswers(): Answers {
     const hidden = this.form.fields.filter(({ type }) => type === "hidden");
-    const answers = hidden.map(({ id }) => [id, readParameter(id)] as const);
+    const answers = hidden.map(({ id }) => [id, readPageParameter(id)] as const);
     return Object.fromEntries(answers.filter(([, answer]) => answer !== null));
   }
 

@@ -1,10 +1,10 @@
-import { make, randomId } from "@retinue/elements";
-import { fillIn } from "@retinue/words";
+import { createElement, createRandomId } from "@retinue/elements";
+import { fillPlaceholders } from "@retinue/words";
 import { formWords } from "@retinue/words/form";
 import { AnswerControls, type ConversationReply } from "./answer_controls";
 import { ConversationLog } from "./conversation_log";
 import { ConversationServer } from "./conversation_server";
-import { FormError, messageFor } from "./form_error";
+import { FormError, formErrorMessage } from "./form_error";
 import type { Answers, ConversationAnswerBody, ConversationTurn, FormField, SubmissionEnd } from "./form_types";
 import type { FormViewOptions } from "./form_view";
 import { TabStorage, UnsentAnswer } from "./tab_storage";
@@ -24,10 +24,10 @@ export class ConversationView {
   private readonly storage: TabStorage;
   private readonly unsent: UnsentAnswer;
   private readonly log = new ConversationLog();
-  private readonly progress = make("p", { class: "hint", role: "status" });
+  private readonly progress = createElement("p", { class: "hint", role: "status" });
   private readonly controls: AnswerControls;
   private readonly input: HTMLTextAreaElement;
-  private readonly sendButton = make("button", { type: "submit", class: "send" }, formWords.send);
+  private readonly sendButton = createElement("button", { type: "submit", class: "send" }, formWords.send);
   private readonly formElement: HTMLElement;
   private readonly formButton: HTMLElement;
   private conversationId: string | undefined;
@@ -48,16 +48,16 @@ export class ConversationView {
     this.controls = new AnswerControls(context, (reply) => this.sendReply(reply));
     this.input = this.makeInput();
     const submission = { class: "say", onsubmit: (event: Event) => this.onSubmit(event) };
-    this.formElement = make("form", submission, this.input, this.sendButton);
+    this.formElement = createElement("form", submission, this.input, this.sendButton);
     const change = { type: "button", class: "quiet", onclick: () => this.switchToForm() };
-    this.formButton = make("button", change, formWords.asForm);
+    this.formButton = createElement("button", change, formWords.asForm);
     const parts = [this.progress, this.log.element, this.controls.element, this.formElement, this.formButton];
-    this.element = make("div", { class: "talk" }, ...parts);
+    this.element = createElement("div", { class: "talk" }, ...parts);
     void this.begin();
   }
 
   private makeInput(): HTMLTextAreaElement {
-    const input = make("textarea", {
+    const input = createElement("textarea", {
       rows: "1",
       placeholder: formWords.writeAnswer,
       "aria-label": formWords.yourAnswer,
@@ -130,7 +130,7 @@ export class ConversationView {
   }
 
   /** Without a response, retry with the same idempotency key, so that a message is not stored twice. */
-  private async postReply(conversationId: string, body: ConversationAnswerBody, key = randomId()) {
+  private async postReply(conversationId: string, body: ConversationAnswerBody, key = createRandomId()) {
     await this.runBusy(
       async () => {
         const turn = await this.server.sendAnswer(conversationId, body, key);
@@ -160,7 +160,7 @@ export class ConversationView {
 
   private showTurn(turn: ConversationTurn) {
     const { fields_completed: done, fields_total: all, assistant_message: message, input } = turn;
-    this.progress.textContent = fillIn(formWords.answered, { done, all });
+    this.progress.textContent = fillPlaceholders(formWords.answered, { done, all });
     if (message) this.log.addMessage({ role: "assistant", content: message.content });
     if (turn.status !== "active") {
       this.end(turn);
@@ -182,7 +182,7 @@ export class ConversationView {
   private showFailure(error: unknown, retry: (error: unknown) => Promise<void>) {
     const isClosed = error instanceof FormError && error.code === "conversation_closed";
     const label = isClosed ? formWords.startAgain : formWords.retry;
-    const notice = this.log.addProblem(messageFor(error), label, () => (isClosed ? this.begin() : retry(error)));
+    const notice = this.log.addProblem(formErrorMessage(error), label, () => (isClosed ? this.begin() : retry(error)));
     if (!(error instanceof FormError && error.isUnreachable)) return;
     void this.server
       .waitUntilReachable(() => notice.element.isConnected)

@@ -1,4 +1,4 @@
-import { make } from "@retinue/elements";
+import { createElement } from "@retinue/elements";
 import { FieldView } from "./field_view";
 
 const MINUTE_MS = 60_000;
@@ -22,7 +22,7 @@ function toLocalTime(text: string): string {
 /** A date or a date and time. An unfinished one is sent as an invalid value, so that the server reports it. */
 export class DateFieldView extends FieldView {
   private readonly hasTime = this.field.type === "datetime";
-  private readonly input = make(
+  private readonly input = createElement(
     "input",
     this.makeAttributes({
       type: this.hasTime ? "datetime-local" : "date",

@@ -1,9 +1,9 @@
 /* Fields that show no control: hidden ones, and texts between the others. */
 
-import { make } from "@retinue/elements";
+import { createElement } from "@retinue/elements";
 import { FieldView } from "./field_view";
 
-const makeParagraph = (text: string) => make("p", { class: "plain" }, text);
+const makeParagraph = (text: string) => createElement("p", { class: "plain" }, text);
 
 /** Sent but never visible; the value is the URL parameter of the field's name, or the form's default. */
 export class HiddenFieldView extends FieldView {
@@ -14,7 +14,7 @@ export class HiddenFieldView extends FieldView {
   }
 
   protected makeControl() {
-    return make("div", { hidden: "" });
+    return createElement("div", { hidden: "" });
   }
 
   readAnswer() {
@@ -39,8 +39,8 @@ export class SectionView extends FieldView {
 
   protected makeControl(): HTMLElement {
     const text = this.field.content || this.field.help_text;
-    const heading = make(this.context.headingTag(1), {}, this.field.label ?? "");
-    return make("div", { class: "section" }, heading, ...(text ? [makeParagraph(text)] : []));
+    const heading = createElement(this.context.headingTag(1), {}, this.field.label ?? "");
+    return createElement("div", { class: "section" }, heading, ...(text ? [makeParagraph(text)] : []));
   }
 
   readAnswer() {
@@ -54,6 +54,6 @@ export class ParagraphView extends SectionView {
   protected override makeControl() {
     const { label, content, help_text: help } = this.field;
     const texts = [label, content, help].flatMap((text) => text || []);
-    return make("div", { class: "paragraph" }, ...texts.map(makeParagraph));
+    return createElement("div", { class: "paragraph" }, ...texts.map(makeParagraph));
   }
 }

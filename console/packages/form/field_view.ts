@@ -1,5 +1,5 @@
-import { type ElementAttributes, make } from "@retinue/elements";
-import { fillIn } from "@retinue/words";
+import { createElement, type ElementAttributes } from "@retinue/elements";
+import { fillPlaceholders } from "@retinue/words";
 import { formWords } from "@retinue/words/form";
 import type { FormServer } from "./form_server";
 import type { FieldRules, FormField } from "./form_types";
@@ -28,7 +28,7 @@ export abstract class FieldView {
     protected readonly context: FieldContext,
   ) {
     this.rules = field.validation ?? {};
-    this.problem = make("p", { class: "problem", id: `${id}-problem`, hidden: "" });
+    this.problem = createElement("p", { class: "problem", id: `${id}-problem`, hidden: "" });
   }
 
   /** The control of the field, or the group of its controls. */
@@ -70,7 +70,7 @@ export abstract class FieldView {
   }
 
   markProblem(message: string) {
-    this.problem.textContent = message ? fillIn(formWords.problem, { problem: message }) : "";
+    this.problem.textContent = message ? fillPlaceholders(formWords.problem, { problem: message }) : "";
     this.problem.hidden = !message;
     this.element.classList.toggle("wrong", Boolean(message));
     if (message) this.focusTarget?.setAttribute("aria-invalid", "true");
@@ -90,20 +90,22 @@ export abstract class FieldView {
   }
 
   protected makeHelp(): HTMLElement[] {
-    return this.field.help_text ? [make("p", { class: "hint", id: `${this.id}-help` }, this.field.help_text)] : [];
+    return this.field.help_text
+      ? [createElement("p", { class: "hint", id: `${this.id}-help` }, this.field.help_text)]
+      : [];
   }
 
   /** The name of the field. The star is visual; `aria-required` tells screen readers. */
   protected makeLabel(): (HTMLElement | string)[] {
     return this.field.required
-      ? [this.name, make("span", { class: "star", "aria-hidden": "true" }, " *")]
+      ? [this.name, createElement("span", { class: "star", "aria-hidden": "true" }, " *")]
       : [this.name];
   }
 
   protected makeFrame(): HTMLElement {
-    const label = make("label", { for: this.id }, ...this.makeLabel());
+    const label = createElement("label", { for: this.id }, ...this.makeLabel());
     const attributes = { class: `field ${this.field.type}` };
-    return make("div", attributes, label, ...this.makeHelp(), this.makeControl(), this.problem);
+    return createElement("div", attributes, label, ...this.makeHelp(), this.makeControl(), this.problem);
   }
 
   /** Return the attributes of the control or group. */

@@ -1,5 +1,5 @@
-import { make } from "@retinue/elements";
-import { fillIn } from "@retinue/words";
+import { createElement } from "@retinue/elements";
+import { fillPlaceholders } from "@retinue/words";
 import { formWords } from "@retinue/words/form";
 import { FieldView } from "./field_view";
 
@@ -17,17 +17,17 @@ type FileItem = {
   upload?: Promise<void>;
 };
 
-export function formatSize(bytes: number): string {
-  if (bytes < KILOBYTE) return fillIn(formWords.bytes, { size: bytes });
-  if (bytes < MEGABYTE) return fillIn(formWords.kilobytes, { size: Math.round(bytes / KILOBYTE) });
-  return fillIn(formWords.megabytes, { size: (bytes / MEGABYTE).toFixed(1) });
+export function formatFileSize(bytes: number): string {
+  if (bytes < KILOBYTE) return fillPlaceholders(formWords.bytes, { size: bytes });
+  if (bytes < MEGABYTE) return fillPlaceholders(formWords.kilobytes, { size: Math.round(bytes / KILOBYTE) });
+  return fillPlaceholders(formWords.megabytes, { size: (bytes / MEGABYTE).toFixed(1) });
 }
 
 /** Files are uploaded when they are chosen; the answer is their ids. */
 export class FileFieldView extends FieldView {
   private items: FileItem[] = [];
   private failure = "";
-  private readonly input = make(
+  private readonly input = createElement(
     "input",
     this.makeAttributes({
       type: "file",
@@ -36,7 +36,7 @@ export class FileFieldView extends FieldView {
       onchange: () => this.uploadChosen(),
     }),
   );
-  private readonly list = make("ul", { class: "files", "aria-label": formWords.files, hidden: "" });
+  private readonly list = createElement("ul", { class: "files", "aria-label": formWords.files, hidden: "" });
 
   private listEndings(): string {
     const { allowed_types: allowed = "" } = this.rules;
@@ -46,7 +46,7 @@ export class FileFieldView extends FieldView {
   }
 
   protected makeControl() {
-    return make("div", {}, this.input, this.list);
+    return createElement("div", {}, this.input, this.list);
   }
 
   get fileNames() {
@@ -70,12 +70,16 @@ export class FileFieldView extends FieldView {
   }
 
   private addItem(name: string): FileItem {
-    const progress = make("progress", { max: "1", value: "0", "aria-label": fillIn(formWords.upload, { name }) });
-    const size = make("span", { class: "hint" });
-    const label = fillIn(formWords.removeFile, { name });
+    const progress = createElement("progress", {
+      max: "1",
+      value: "0",
+      "aria-label": fillPlaceholders(formWords.upload, { name }),
+    });
+    const size = createElement("span", { class: "hint" });
+    const label = fillPlaceholders(formWords.removeFile, { name });
     const attributes = { type: "button", class: "quiet", "aria-label": label, onclick: () => this.removeItem(item) };
-    const remove = make("button", attributes, formWords.remove);
-    const element = make("li", {}, make("span", { class: "name" }, name), progress, size, remove);
+    const remove = createElement("button", attributes, formWords.remove);
+    const element = createElement("li", {}, createElement("span", { class: "name" }, name), progress, size, remove);
     const item: FileItem = { name, element, progress, size, cancellation: new AbortController() };
     this.items.push(item);
     this.list.append(element);
@@ -90,13 +94,13 @@ export class FileFieldView extends FieldView {
     try {
       const { signal } = item.cancellation;
       const uploaded = await this.context.server.uploadFile(this.field.id, file, { onProgress, signal });
-      this.finishItem(item, uploaded.file_id, formatSize(uploaded.size_bytes));
+      this.finishItem(item, uploaded.file_id, formatFileSize(uploaded.size_bytes));
       this.reportChange();
     } catch (error) {
       this.dropItem(item);
       if ((error as Error).name === "AbortError") return;
       const reason = (error as Error).message.replace(/\.$/, "");
-      this.failure = fillIn(formWords.uploadFailed, { name: file.name, reason });
+      this.failure = fillPlaceholders(formWords.uploadFailed, { name: file.name, reason });
       this.markProblem(this.failure);
     }
   }

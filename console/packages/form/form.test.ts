@@ -2,14 +2,14 @@
 import { formWords } from "@retinue/words/form";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { formatChoices } from "./answer_controls";
-import { listOptions } from "./choice_fields";
+import { listFieldOptions } from "./choice_fields";
 import { createFieldView } from "./field_views";
-import { formatSize } from "./file_field";
-import { findReadableText, parseColour } from "./form_colours";
-import { errorOfResponse, FormError, isOutage, messageFor } from "./form_error";
+import { formatFileSize } from "./file_field";
+import { findReadableTextColour, parseColourText } from "./form_colours";
+import { createResponseError, FormError, formErrorMessage, isOutage } from "./form_error";
 import { FormServer } from "./form_server";
 import type { FormField } from "./form_types";
-import { describeOrigin, readParameter, resolveWebAddress } from "./page_address";
+import { describePageOrigin, readPageParameter, resolveWebAddress } from "./page_address";
 import { UnsentAnswer } from "./tab_storage";
 
 afterEach(() => {
@@ -22,12 +22,12 @@ describe("an error", () => {
 
   it("says when to try again, and hides what is for the form's owner", () => {
     const messages = [
-      errorOfResponse(429, "30", refusal("rate_limited")),
-      errorOfResponse(429, "3600", refusal("rate_limited")),
-      errorOfResponse(429, null, null),
-      errorOfResponse(503, null, refusal("model_timeout")),
-      errorOfResponse(500, null, null),
-      errorOfResponse(404, null, refusal("form_not_found")),
+      createResponseError(429, "30", refusal("rate_limited")),
+      createResponseError(429, "3600", refusal("rate_limited")),
+      createResponseError(429, null, null),
+      createResponseError(503, null, refusal("model_timeout")),
+      createResponseError(500, null, null),
+      createResponseError(404, null, refusal("form_not_found")),
     ].map(({ message }) => message);
     const { tooMany, cannotAnswer, failed } = formWords;
     expect(messages).toEqual([
@@ -37,8 +37,8 @@ describe("an error", () => {
 
   it("names the fields that were refused", () => {
     const errors = [{ field: "name", message: "is required" }];
-    expect(errorOfResponse(422, null, refusal("invalid", { details: { errors } })).problems).toEqual(errors);
-    expect(errorOfResponse(422, null, refusal("invalid", { details: { errors: "x" } })).problems).toEqual([]);
+    expect(createResponseError(422, null, refusal("invalid", { details: { errors } })).problems).toEqual(errors);
+    expect(createResponseError(422, null, refusal("invalid", { details: { errors: "x" } })).problems).toEqual([]);
   });
 
   it("is an outage if the server may accept the same request later", () => {
@@ -50,7 +50,7 @@ describe("an error", () => {
   it("that is a bug is reported, and told as a failure", () => {
     const report = vi.fn();
     vi.stubGlobal("reportError", report);
-    expect(messageFor(new TypeError("x is undefined"))).toBe(formWords.failed);
+    expect(formErrorMessage(new TypeError("x is undefined"))).toBe(formWords.failed);
     expect(report).toHaveBeenCalledOnce();
   });
 });
@@ -82,8 +82,8 @@ describe("a submission", () => {
 describe("the address of the page", () => {
   it("fills in fields, except by names that mean something else", () => {
     history.replaceState(null, "", "/page?name=Ada&v=1&session=x&empty=&utm_source=spring#part");
-    expect(["name", "empty", "none", "v", "session"].map(readParameter)).toEqual(["Ada", "", null, null, null]);
-    expect(describeOrigin("page")).toEqual({ source: "spring", page_url: `${location.origin}/page` });
+    expect(["name", "empty", "none", "v", "session"].map(readPageParameter)).toEqual(["Ada", "", null, null, null]);
+    expect(describePageOrigin("page")).toEqual({ source: "spring", page_url: `${location.origin}/page` });
   });
 
   it("leads to the web alone", () => {
@@ -127,7 +127,7 @@ describe("a field", () => {
     expect(answer({ type: "checkbox_group", options }, ["3", 1, 9])[0]).toEqual(["3", 1]);
     expect(answer({ type: "select", options }, 9)[0]).toBeUndefined();
     expect(answer({ type: "rating", validation: { max: 3 } }, 3)[0]).toBe(3);
-    expect(listOptions({ options: [], validation: { options: [null, { value: "x" }] } })).toEqual([
+    expect(listFieldOptions({ options: [], validation: { options: [null, { value: "x" }] } })).toEqual([
       { value: null, label: "null" },
       { value: "x", label: "x" },
     ]);
@@ -164,17 +164,17 @@ describe("a conversation", () => {
 });
 
 it("reads colours, and finds a text that can be read on them", () => {
-  expect(["#abc", "#abcd", "#aabbcc", "#aabbccdd"].map(parseColour)).toEqual(Array(4).fill([170, 187, 204]));
-  expect(["red", "#12345", "", null, 7, "#fff;}"].map(parseColour)).toEqual(Array(6).fill(null));
+  expect(["#abc", "#abcd", "#aabbcc", "#aabbccdd"].map(parseColourText)).toEqual(Array(4).fill([170, 187, 204]));
+  expect(["red", "#12345", "", null, 7, "#fff;}"].map(parseColourText)).toEqual(Array(6).fill(null));
   expect(
     [
       [255, 255, 255],
       [0, 0, 0],
       [59, 79, 209],
-    ].map(findReadableText),
+    ].map(findReadableTextColour),
   ).toEqual(["#000", "#fff", "#fff"]);
 });
 
 it("formats sizes of files", () => {
-  expect([5, 2048, 1_572_864].map(formatSize)).toEqual(["5 bytes", "2 KB", "1.5 MB"]);
+  expect([5, 2048, 1_572_864].map(formatFileSize)).toEqual(["5 bytes", "2 KB", "1.5 MB"]);
 });

@@ -1,12 +1,12 @@
-import { addFromScript, defineElement, ownScript } from "@retinue/elements";
+import { addElementFromScript, defineElement, findOwnScript } from "@retinue/elements";
 import { RetinueForm } from "./form_element";
 
-const script = ownScript();
+const script = findOwnScript();
 RetinueForm.ownBase = script ? script.src.replace(/\/embed\/form\.js.*$/, "") : "";
 defineElement("retinue-form", RetinueForm);
 
 // Pages with their own <retinue-form> elements name no form at the script's tag.
-addFromScript(script, "form", (attributes, ownTag) => {
+addElementFromScript(script, "form", (attributes, ownTag) => {
   if (!ownTag.dataset.form) return;
   const form = document.createElement("retinue-form");
   form.setAttribute("base-url", RetinueForm.ownBase);
@@ -18,9 +18,9 @@ addFromScript(script, "form", (attributes, ownTag) => {
 
 /** Report the height to the surrounding page, which cannot measure a frame's content. */
 function reportHeight(form: HTMLElement) {
-  const report = () => {
+  const reportCurrentHeight = () => {
     const height = Math.ceil(form.getBoundingClientRect().height);
     window.parent.postMessage({ type: "retinue-form:height", form: form.getAttribute("form"), height }, "*");
   };
-  new ResizeObserver(report).observe(form);
+  new ResizeObserver(reportCurrentHeight).observe(form);
 }

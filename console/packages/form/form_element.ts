@@ -1,11 +1,11 @@
-import { addStyle, make } from "@retinue/elements";
+import { addShadowStyle, createElement } from "@retinue/elements";
 import { formWords } from "@retinue/words/form";
 import pageStyle from "../../../src/retinue/kit/http/assets/pages.css?inline";
 import conversationStyle from "./conversation_style.css?inline";
 import { ConversationView } from "./conversation_view";
 import fieldStyle from "./field_style.css?inline";
-import { findReadableText, formatColour, parseColour } from "./form_colours";
-import { FormError, messageFor } from "./form_error";
+import { findReadableTextColour, formatColourChannels, parseColourText } from "./form_colours";
+import { FormError, formErrorMessage } from "./form_error";
 import { FormServer } from "./form_server";
 import type { Answers, FormBranding, PublishedForm, SubmissionEnd, SubmissionReceipt } from "./form_types";
 import { FormView, type FormViewOptions } from "./form_view";
@@ -31,7 +31,7 @@ export class RetinueForm extends HTMLElement {
     if (this.shadowRoot) return;
     const settings = this.readSettings();
     const root = this.attachShadow({ mode: "open" });
-    addStyle(root, pageStyle + style + fieldStyle + conversationStyle);
+    addShadowStyle(root, pageStyle + style + fieldStyle + conversationStyle);
     root.append(settings.card);
     void this.load(settings);
   }
@@ -46,7 +46,7 @@ export class RetinueForm extends HTMLElement {
     const isOwnPage = kind !== "embed";
     const parameters = new URLSearchParams(isOwnPage ? location.search : "");
     const session = parameters.get("session") ?? "";
-    const card = make(isOwnPage ? "main" : "section", { class: `card ${kind}` });
+    const card = createElement(isOwnPage ? "main" : "section", { class: `card ${kind}` });
     if (!isOwnPage) card.setAttribute("aria-label", formWords.form);
     return {
       baseUrl,
@@ -62,7 +62,7 @@ export class RetinueForm extends HTMLElement {
 
   private async load(settings: ElementSettings) {
     const { card, server, isPreview, sessionId } = settings;
-    card.replaceChildren(make("p", { role: "status" }, formWords.loading));
+    card.replaceChildren(createElement("p", { role: "status" }, formWords.loading));
     let form: PublishedForm;
     try {
       form = await server.loadForm(isPreview);
@@ -77,20 +77,20 @@ export class RetinueForm extends HTMLElement {
 
   private showFailure(settings: ElementSettings, error: unknown) {
     const isMissing = error instanceof FormError && error.status === 404;
-    const message = make("p", { role: "alert" }, isMissing ? formWords.missing : messageFor(error));
+    const message = createElement("p", { role: "alert" }, isMissing ? formWords.missing : formErrorMessage(error));
     const attributes = { type: "button", class: "quiet", onclick: () => this.load(settings) };
-    const retry = isMissing ? [] : [make("button", attributes, formWords.retry)];
+    const retry = isMissing ? [] : [createElement("button", attributes, formWords.retry)];
     settings.card.replaceChildren(message, ...retry);
   }
 
   private applyColours({ primary_color: primary, background_color: background }: FormBranding) {
-    const accent = parseColour(primary);
+    const accent = parseColourText(primary);
     if (accent) {
-      this.style.setProperty("--accent", formatColour(accent));
-      this.style.setProperty("--on-accent", findReadableText(accent));
+      this.style.setProperty("--accent", formatColourChannels(accent));
+      this.style.setProperty("--on-accent", findReadableTextColour(accent));
     }
-    const behind = parseColour(background);
-    if (behind) this.style.setProperty("--behind", formatColour(behind));
+    const behind = parseColourText(background);
+    if (behind) this.style.setProperty("--behind", formatColourChannels(behind));
   }
 
   /** Show the form with the answers given so far. */
@@ -110,7 +110,7 @@ export class RetinueForm extends HTMLElement {
   }
 
   private showReceipt(loaded: LoadedForm, { data, message }: SubmissionReceipt) {
-    const result = make("p", { class: "result good plain", role: "status", tabindex: "-1" }, message);
+    const result = createElement("p", { class: "result good plain", role: "status", tabindex: "-1" }, message);
     loaded.card.replaceChildren(makeName(loaded), result, ...this.leaveForm(loaded, data));
     result.focus();
   }
@@ -123,11 +123,18 @@ export class RetinueForm extends HTMLElement {
     if (!next) return [];
     const target = kind === "frame" ? "_top" : "_self";
     window.open(next, target);
-    return [make("p", { class: "next" }, make("a", { href: next, target, rel: "noopener" }, formWords.next))];
+    return [
+      createElement(
+        "p",
+        { class: "next" },
+        createElement("a", { href: next, target, rel: "noopener" }, formWords.next),
+      ),
+    ];
   }
 }
 
-const makeName = ({ headingLevel, form }: LoadedForm) => make(`h${headingLevel}`, { class: "name" }, form.name);
+const makeName = ({ headingLevel, form }: LoadedForm) =>
+  createElement(`h${headingLevel}`, { class: "name" }, form.name);
 
 /** Return the name of the form and what is said about it, and name its card after it. */
 function makeHeading(loaded: LoadedForm): HTMLElement[] {
@@ -137,9 +144,9 @@ function makeHeading(loaded: LoadedForm): HTMLElement[] {
   const isClosed = settings.close_at && new Date(settings.close_at) <= new Date();
   card.setAttribute("aria-label", name);
   return [
-    ...(logo ? [make("img", { class: "logo", src: logo, alt: "" })] : []),
+    ...(logo ? [createElement("img", { class: "logo", src: logo, alt: "" })] : []),
     makeName(loaded),
-    ...(description ? [make("p", { class: "plain" }, description)] : []),
-    ...(isClosed ? [make("p", { class: "result bad" }, formWords.closed)] : []),
+    ...(description ? [createElement("p", { class: "plain" }, description)] : []),
+    ...(isClosed ? [createElement("p", { class: "result bad" }, formWords.closed)] : []),
   ];
 }

@@ -1,4 +1,4 @@
-import { fillIn } from "@retinue/words";
+import { fillPlaceholders } from "@retinue/words";
 import { formWords } from "@retinue/words/form";
 
 export type FieldProblem = { field: string; message: string };
@@ -26,13 +26,13 @@ export class FormError extends Error {
   }
 }
 
-export const unreachableFormError = () => new FormError(formWords.unreachable);
+export const createUnreachableFormError = () => new FormError(formWords.unreachable);
 
 /** Whether a server that does not respond, or that fails, may still accept the same request later. */
 export const isOutage = (error: unknown) => !(error instanceof FormError) || !error.status || error.status >= 500;
 
 /** Return a message for the visitor. Anything but a `FormError` is a bug and is reported to the console. */
-export function messageFor(error: unknown): string {
+export function formErrorMessage(error: unknown): string {
   if (error instanceof FormError) return error.message;
   reportError(error);
   return formWords.failed;
@@ -50,13 +50,20 @@ const CANNOT_ANSWER = [
 const MAX_ANNOUNCED_SECONDS = 120;
 
 /** Return the error of a response that is not a success. */
-export function errorOfResponse(status: number, retryAfter: string | null, envelope: ErrorEnvelope | null): FormError {
+export function createResponseError(
+  status: number,
+  retryAfter: string | null,
+  envelope: ErrorEnvelope | null,
+): FormError {
   const { code = "", message = formWords.failed, details } = envelope?.error ?? {};
   if (CANNOT_ANSWER.includes(code)) return new FormError(formWords.cannotAnswer, { code, status });
   if (status === 429) {
     const seconds = Number(retryAfter);
     const isSoon = seconds > 0 && seconds < MAX_ANNOUNCED_SECONDS;
-    return new FormError(isSoon ? fillIn(formWords.tooManyFor, { seconds }) : formWords.tooMany, { code, status });
+    return new FormError(isSoon ? fillPlaceholders(formWords.tooManyFor, { seconds }) : formWords.tooMany, {
+      code,
+      status,
+    });
   }
   const problems = Array.isArray(details?.errors) ? (details.errors as FieldProblem[]) : [];
   return new FormError(message, { code, status, problems });

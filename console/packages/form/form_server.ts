@@ -1,5 +1,5 @@
-import { parseJson, randomId } from "@retinue/elements";
-import { type ErrorEnvelope, errorOfResponse, isOutage, unreachableFormError } from "./form_error";
+import { createRandomId, parseJson } from "@retinue/elements";
+import { createResponseError, createUnreachableFormError, type ErrorEnvelope, isOutage } from "./form_error";
 import type {
   Answers,
   FieldOption,
@@ -43,11 +43,11 @@ export class FormServer {
     try {
       response = await fetch(this.url + path, request);
     } catch {
-      throw unreachableFormError();
+      throw createUnreachableFormError();
     }
     const result: unknown = await response.json().catch(() => null);
     if (response.ok) return result as Result;
-    throw errorOfResponse(response.status, response.headers.get("Retry-After"), result as ErrorEnvelope | null);
+    throw createResponseError(response.status, response.headers.get("Retry-After"), result as ErrorEnvelope | null);
   }
 
   /** Send a request and return `data` of the response. */
@@ -79,7 +79,7 @@ export class FormServer {
   /** Without a response, a retry uses the same idempotency key, so that the submission is stored once. */
   async submit(body: Submission): Promise<SubmissionReceipt> {
     const text = JSON.stringify(body);
-    if (this.unconfirmed?.text !== text) this.unconfirmed = { text, key: randomId() };
+    if (this.unconfirmed?.text !== text) this.unconfirmed = { text, key: createRandomId() };
     const headers = { "Idempotency-Key": this.unconfirmed.key };
     try {
       const receipt = await this.send<SubmissionReceipt>("/submit", { method: "POST", body, headers });
@@ -116,9 +116,9 @@ export class FormServer {
       request.addEventListener("load", () => {
         const result = parseJson<ErrorEnvelope & { data: UploadedFile }>(request.responseText);
         if (request.status < 300 && result) resolve(result.data);
-        else reject(errorOfResponse(request.status, request.getResponseHeader("Retry-After"), result));
+        else reject(createResponseError(request.status, request.getResponseHeader("Retry-After"), result));
       });
-      request.addEventListener("error", () => reject(unreachableFormError()));
+      request.addEventListener("error", () => reject(createUnreachableFormError()));
       request.addEventListener("abort", () => reject(new DOMException("cancelled", "AbortError")));
       signal.addEventListener("abort", () => request.abort());
       request.open("POST", `${this.url}/upload`);

@@ -1,14 +1,14 @@
-import { make } from "@retinue/elements";
+import { createElement } from "@retinue/elements";
 import { formWords } from "@retinue/words/form";
 import { findVisibleFields } from "./conditions";
 import type { FieldView } from "./field_view";
 import { createFieldView } from "./field_views";
-import { FormError, messageFor } from "./form_error";
+import { FormError, formErrorMessage } from "./form_error";
 import type { FormServer } from "./form_server";
 import type { Answers, PublishedForm, Submission, SubmissionReceipt } from "./form_types";
-import { describeOrigin, readParameter } from "./page_address";
+import { describePageOrigin, readPageParameter } from "./page_address";
 import { ProgressSaver } from "./progress_saver";
-import { findProof } from "./proof_of_work";
+import { findProofOfWork } from "./proof_of_work";
 
 const MAX_HEADING_LEVEL = 6;
 
@@ -29,8 +29,8 @@ export class FormView {
   private readonly server: FormServer;
   private readonly views: FieldView[];
   private readonly saver: ProgressSaver;
-  private readonly summary = make("div", { class: "summary", role: "alert", tabindex: "-1" });
-  private readonly note = make("div", { class: "later", role: "status" });
+  private readonly summary = createElement("div", { class: "summary", role: "alert", tabindex: "-1" });
+  private readonly note = createElement("div", { class: "later", role: "status" });
   private readonly sendButton: HTMLElement;
   private readonly trapInput: HTMLInputElement | null;
   private token: string | undefined;
@@ -47,13 +47,13 @@ export class FormView {
     this.fetchToken(form.token);
     this.views = form.fields.map((field, at) => createFieldView(field, `field-${at}`, this.makeContext()));
     this.saver = new ProgressSaver(server, () => this.readAnswers(), { sessionId, isPreview });
-    this.sendButton = make(
+    this.sendButton = createElement(
       "button",
       { type: "submit", class: "send" },
       form.settings.submit_button_text || formWords.send,
     );
     this.trapInput = this.makeTrapInput();
-    this.element = make("div", {}, this.summary, this.makeFormElement());
+    this.element = createElement("div", {}, this.summary, this.makeFormElement());
     this.fillInDefaults();
     this.fillInAnswers(answers);
     if (sessionId) void this.resumeSession();
@@ -63,7 +63,7 @@ export class FormView {
   fetchToken(token: string | undefined) {
     this.token = token;
     const bits = this.form.settings.proof_of_work;
-    this.proof = token && bits ? findProof(token, bits) : undefined;
+    this.proof = token && bits ? findProofOfWork(token, bits) : undefined;
   }
 
   stopSaving() {
@@ -81,14 +81,14 @@ export class FormView {
   private makeFormElement(): HTMLElement {
     const hasRequired = this.form.fields.some((field) => field.required);
     const save = { type: "button", class: "quiet", onclick: () => this.saveForLater() };
-    return make(
+    return createElement(
       "form",
       { novalidate: "", onsubmit: (event) => this.onSubmit(event) },
-      ...(hasRequired ? [make("p", { class: "hint" }, formWords.required)] : []),
+      ...(hasRequired ? [createElement("p", { class: "hint" }, formWords.required)] : []),
       ...this.views.map((view) => view.element),
       ...this.makeTrap(),
       this.sendButton,
-      make("button", save, formWords.saveForLater),
+      createElement("button", save, formWords.saveForLater),
       this.note,
     );
   }
@@ -96,14 +96,14 @@ export class FormView {
   private makeTrapInput(): HTMLInputElement | null {
     const name = this.form.settings.honeypot;
     if (!name || this.form.fields.some((field) => field.id === name)) return null;
-    return make("input", { type: "text", name, tabindex: "-1", autocomplete: "off" });
+    return createElement("input", { type: "text", name, tabindex: "-1", autocomplete: "off" });
   }
 
   /** The honeypot: people neither see nor reach it, bots fill it in. */
   private makeTrap(): HTMLElement[] {
     if (!this.trapInput) return [];
-    const label = make("label", {}, formWords.leaveEmpty, this.trapInput);
-    return [make("div", { class: "unseen", "aria-hidden": "true" }, label)];
+    const label = createElement("label", {}, formWords.leaveEmpty, this.trapInput);
+    return [createElement("div", { class: "unseen", "aria-hidden": "true" }, label)];
   }
 
   private get answerableViews() {
@@ -113,7 +113,7 @@ export class FormView {
   private fillInDefaults() {
     for (const view of this.answerableViews) {
       const { type, id, default_value: defaultValue } = view.field;
-      const answer = type === "hidden" ? (readParameter(id) ?? defaultValue) : defaultValue;
+      const answer = type === "hidden" ? (readPageParameter(id) ?? defaultValue) : defaultValue;
       if (answer !== undefined && answer !== null) view.showAnswer(answer);
     }
   }
@@ -133,7 +133,7 @@ export class FormView {
     } catch (error) {
       this.saver.resetSession();
       const isGone = error instanceof FormError && [404, 422].includes(error.status);
-      this.showSummary(isGone ? formWords.nothingSaved : messageFor(error), []);
+      this.showSummary(isGone ? formWords.nothingSaved : formErrorMessage(error), []);
     }
   }
 
@@ -141,10 +141,10 @@ export class FormView {
     try {
       const value = await this.saver.saveForLater();
       const attributes = { type: "text", readonly: "", value, "aria-label": formWords.savedLink };
-      const link: HTMLInputElement = make("input", { ...attributes, onfocus: () => link.select() });
-      this.note.replaceChildren(make("p", {}, formWords.saved), link);
+      const link: HTMLInputElement = createElement("input", { ...attributes, onfocus: () => link.select() });
+      this.note.replaceChildren(createElement("p", {}, formWords.saved), link);
     } catch (error) {
-      this.note.replaceChildren(make("p", { class: "problem" }, messageFor(error)));
+      this.note.replaceChildren(createElement("p", { class: "problem" }, formErrorMessage(error)));
     }
   }
 
@@ -178,7 +178,7 @@ export class FormView {
     if (this.trapInput?.value) data[this.trapInput.name] = this.trapInput.value;
     return {
       data,
-      metadata: describeOrigin(this.options.kind),
+      metadata: describePageOrigin(this.options.kind),
       session_id: this.saver.lastFieldId ? this.saver.sessionId : undefined,
       token: this.token,
       proof: await this.proof,
@@ -224,15 +224,15 @@ export class FormView {
     const others = problems.filter(({ field }) => !views.has(field));
     const texts = others.map(({ field, message }) => (field === "token" ? message : `${field} ${message}`));
     const items = [...links, ...texts];
-    this.showSummary(items.length ? formWords.lookAgain : messageFor(error), items);
+    this.showSummary(items.length ? formWords.lookAgain : formErrorMessage(error), items);
     const firstField = problems.find(({ field }) => views.has(field))?.field;
     if (firstField) views.get(firstField)?.focus();
     else this.summary.focus();
   }
 
   private showSummary(text: string, items: (HTMLElement | string)[]) {
-    const list = items.length ? [make("ul", {}, ...items.map((item) => make("li", {}, item)))] : [];
-    this.summary.replaceChildren(...(text ? [make("p", {}, text)] : []), ...list);
+    const list = items.length ? [createElement("ul", {}, ...items.map((item) => createElement("li", {}, item)))] : [];
+    this.summary.replaceChildren(...(text ? [createElement("p", {}, text)] : []), ...list);
   }
 }
 
@@ -247,5 +247,5 @@ function markRefusedAnswer(view: FieldView, message: string): HTMLElement {
     event.preventDefault();
     view.focus();
   };
-  return make("a", { href: `#${view.id}`, onclick: focusField }, `${view.name} ${message}`);
+  return createElement("a", { href: `#${view.id}`, onclick: focusField }, `${view.name} ${message}`);
 }

@@ -1,4 +1,4 @@
-import { make } from "@retinue/elements";
+import { createElement } from "@retinue/elements";
 import { formWords } from "@retinue/words/form";
 import { FieldView } from "./field_view";
 import type { FieldType } from "./form_types";
@@ -15,8 +15,8 @@ export class TextFieldView extends FieldView {
   private makeInput(): HTMLInputElement | HTMLTextAreaElement {
     const { type, placeholder } = this.field;
     const shared = this.makeAttributes({ placeholder, oninput: () => this.reportChange() });
-    if (type === "textarea") return make("textarea", { ...shared, rows: "4" });
-    return make("input", {
+    if (type === "textarea") return createElement("textarea", { ...shared, rows: "4" });
+    return createElement("input", {
       ...shared,
       type: INPUT_TYPES[type] ?? "text",
       inputmode: type === "number" ? "decimal" : undefined,
@@ -46,15 +46,15 @@ export class TextFieldView extends FieldView {
 }
 
 export class CheckboxFieldView extends FieldView {
-  private readonly input = make(
+  private readonly input = createElement(
     "input",
     this.makeAttributes({ type: "checkbox", onchange: () => this.reportChange() }),
   );
 
   protected override makeFrame() {
-    const text = make("span", {}, ...this.makeLabel());
-    const label = make("label", { class: "choice" }, this.makeControl(), text);
-    return make("div", { class: "field checkbox" }, label, ...this.makeHelp(), this.problem);
+    const text = createElement("span", {}, ...this.makeLabel());
+    const label = createElement("label", { class: "choice" }, this.makeControl(), text);
+    return createElement("div", { class: "field checkbox" }, label, ...this.makeHelp(), this.problem);
   }
 
   protected makeControl() {
@@ -73,7 +73,7 @@ export class CheckboxFieldView extends FieldView {
 /** A slider without an answer until it is touched. */
 export class SliderFieldView extends FieldView {
   private isAnswered = false;
-  private readonly output = make("output", { for: this.id }, "–");
+  private readonly output = createElement("output", { for: this.id }, "–");
   private readonly input = this.makeInput();
 
   private makeInput(): HTMLInputElement {
@@ -84,13 +84,13 @@ export class SliderFieldView extends FieldView {
       this.reportChange();
     };
     const range = { type: "range", min, max, step, "aria-valuetext": formWords.noAnswer };
-    const input = make("input", this.makeAttributes({ ...range, oninput: onTouch, onclick: onTouch }));
+    const input = createElement("input", this.makeAttributes({ ...range, oninput: onTouch, onclick: onTouch }));
     input.value = String((min + max) / 2);
     return input;
   }
 
   protected makeControl() {
-    return make("div", { class: "line" }, this.input, this.output);
+    return createElement("div", { class: "line" }, this.input, this.output);
   }
 
   private confirmAnswer() {

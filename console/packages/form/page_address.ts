@@ -6,14 +6,14 @@ const MAX_SOURCE_LENGTH = 100;
 const MAX_URL_LENGTH = 1000;
 
 /** Return the URL parameter of a field's name; null if there is none. */
-export const readParameter = (name: string) =>
+export const readPageParameter = (name: string) =>
   RESERVED_PARAMETERS.includes(name) ? null : new URLSearchParams(location.search).get(name);
 
 /** Return the origin of a submission for its metadata; URLs without queries, which may contain secrets. */
-export function describeOrigin(kind: string): Record<string, string> {
+export function describePageOrigin(kind: string): Record<string, string> {
   const [referrer = ""] = document.referrer.split(/[?#]/);
   return {
-    source: (readParameter("utm_source") || kind).slice(0, MAX_SOURCE_LENGTH),
+    source: (readPageParameter("utm_source") || kind).slice(0, MAX_SOURCE_LENGTH),
     page_url: (location.origin + location.pathname).slice(0, MAX_URL_LENGTH),
     ...(document.referrer && { referrer: referrer.slice(0, MAX_URL_LENGTH) }),
   };

@@ -1,4 +1,4 @@
-import { randomId } from "@retinue/elements";
+import { createRandomId } from "@retinue/elements";
 import type { FormServer } from "./form_server";
 import type { Answers } from "./form_types";
 
@@ -28,7 +28,7 @@ export class ProgressSaver {
     private readonly readAnswers: () => Answers,
     { sessionId, isPreview }: SaverOptions,
   ) {
-    this.sessionId = sessionId ?? randomId();
+    this.sessionId = sessionId ?? createRandomId();
     this.savesAnswers = Boolean(sessionId);
     this.isPreview = isPreview;
     document.addEventListener("visibilitychange", this.onVisibilityChange);
@@ -41,7 +41,7 @@ export class ProgressSaver {
   /** Start anew under another id, as nothing is saved under this one. */
   resetSession() {
     this.savesAnswers = false;
-    this.sessionId = randomId();
+    this.sessionId = createRandomId();
   }
 
   noteChange(fieldId: string) {

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { expect, it } from "vitest";
-import { digestText, findProof, isProof } from "./proof_of_work";
+import { digestText, findProofOfWork, isValidProof } from "./proof_of_work";
 
 const toHex = (words: Int32Array) => [...words].map((word) => (word >>> 0).toString(16).padStart(8, "0")).join("");
 
@@ -12,9 +12,9 @@ it("digests texts of every length like SHA-256", () => {
 });
 
 it("finds a number whose digest begins with enough zero bits", async () => {
-  const proof = await findProof("1.2.token", 10);
+  const proof = await findProofOfWork("1.2.token", 10);
   const digest = createHash("sha256").update(`1.2.token:${proof}`).digest();
   expect(digest.readUInt16BE() >>> 6).toBe(0);
-  expect(isProof("1.2.token", Number(proof), 10)).toBe(true);
-  expect(Array.from({ length: Number(proof) }, (_, at) => isProof("1.2.token", at, 10))).not.toContain(true);
+  expect(isValidProof("1.2.token", Number(proof), 10)).toBe(true);
+  expect(Array.from({ length: Number(proof) }, (_, at) => isValidProof("1.2.token", at, 10))).not.toContain(true);
 });

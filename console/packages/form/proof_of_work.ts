@@ -56,11 +56,11 @@ function mixBlock(state: Int32Array, words: Int32Array, start: number) {
 export function digestText(text: string): Int32Array {
   const blockCount = ((text.length + 8) >> 6) + 1;
   const words = new Int32Array(blockCount * 16);
-  const addByte = (at: number, byte: number) => {
+  const addMessageByte = (at: number, byte: number) => {
     words[at >> 2] = (words[at >> 2] as number) | (byte << (24 - 8 * (at & 3)));
   };
-  for (let at = 0; at < text.length; at += 1) addByte(at, text.charCodeAt(at));
-  addByte(text.length, 0x80);
+  for (let at = 0; at < text.length; at += 1) addMessageByte(at, text.charCodeAt(at));
+  addMessageByte(text.length, 0x80);
   words[blockCount * 16 - 1] = text.length * 8;
   const state = Int32Array.from(INITIAL_STATE);
   for (let block = 0; block < blockCount; block += 1) mixBlock(state, words, block * 16);
@@ -68,16 +68,16 @@ export function digestText(text: string): Int32Array {
 }
 
 /** Whether this number proves the work. The first word is enough: at most 24 bits are required. */
-export const isProof = (token: string, proof: number, bits: number) =>
+export const isValidProof = (token: string, proof: number, bits: number) =>
   (digestText(`${token}:${proof}`)[0] as number) >>> (32 - bits) === 0;
 
 /** Search in short slices, so that the page stays responsive. */
-export async function findProof(token: string, bits: number): Promise<string> {
+export async function findProofOfWork(token: string, bits: number): Promise<string> {
   for (let proof = 0; ; ) {
     const until = performance.now() + SLICE_MS;
     while (performance.now() < until) {
       for (let tries = 0; tries < TRIES_PER_LOOK_AT_THE_CLOCK; tries += 1, proof += 1)
-        if (isProof(token, proof, bits)) return String(proof);
+        if (isValidProof(token, proof, bits)) return String(proof);
     }
     await new Promise((resolve) => setTimeout(resolve, 0));
   }

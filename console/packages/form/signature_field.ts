@@ -1,4 +1,4 @@
-import { make } from "@retinue/elements";
+import { createElement } from "@retinue/elements";
 import { formWords } from "@retinue/words/form";
 import { FieldView } from "./field_view";
 
@@ -14,7 +14,7 @@ export class SignatureFieldView extends FieldView {
   /** The image that was drawn. */
   private drawing: string | null = null;
   private lastPoint: Point | null = null;
-  private readonly canvas = make("canvas", {
+  private readonly canvas = createElement("canvas", {
     width: WIDTH,
     height: HEIGHT,
     role: "img",
@@ -24,11 +24,11 @@ export class SignatureFieldView extends FieldView {
     onpointerup: () => this.endLine(),
     onpointercancel: () => this.endLine(),
   });
-  private readonly input = make(
+  private readonly input = createElement(
     "input",
     this.makeAttributes({ type: "text", autocomplete: "name", oninput: () => this.replaceDrawing() }),
   );
-  private readonly clearButton = make(
+  private readonly clearButton = createElement(
     "button",
     { type: "button", class: "quiet", hidden: "", onclick: () => this.clearDrawing() },
     formWords.clearDrawing,
@@ -36,13 +36,13 @@ export class SignatureFieldView extends FieldView {
 
   protected override makeFrame() {
     const attributes = { class: "field signature", role: "group", "aria-describedby": this.describedBy };
-    const legend = make("legend", {}, ...this.makeLabel());
-    return make("fieldset", attributes, legend, ...this.makeHelp(), this.makeControl(), this.problem);
+    const legend = createElement("legend", {}, ...this.makeLabel());
+    return createElement("fieldset", attributes, legend, ...this.makeHelp(), this.makeControl(), this.problem);
   }
 
   protected makeControl() {
-    const label = make("label", { class: "hint", for: this.id }, formWords.signHere);
-    return make("div", {}, this.canvas, this.clearButton, label, this.input);
+    const label = createElement("label", { class: "hint", for: this.id }, formWords.signHere);
+    return createElement("div", {}, this.canvas, this.clearButton, label, this.input);
   }
 
   get isDrawn() {

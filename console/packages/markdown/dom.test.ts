@@ -1,13 +1,13 @@
 // @vitest-environment jsdom
 import { expect, it, vi } from "vitest";
 import { parseMarkdown } from "./blocks";
-import { domOf } from "./dom";
+import { renderMarkdownNodes } from "./dom";
 
 const LABELS = { copy: "Copy", copied: "Copied" };
 
 function shown(text: string): HTMLElement {
   const place = document.createElement("div");
-  place.append(...domOf(parseMarkdown(text), LABELS));
+  place.append(...renderMarkdownNodes(parseMarkdown(text), LABELS));
   return place;
 }
 

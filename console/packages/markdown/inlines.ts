@@ -1,4 +1,4 @@
-import { type MarkdownNode, type MarkdownTag, safeAddress } from "./tree";
+import { type MarkdownNode, type MarkdownTag, parseSafeAddress } from "./tree";
 
 // Every part is bounded or excludes its own delimiter, so that reading takes no longer than the text is long.
 const TOKEN = new RegExp(
@@ -24,7 +24,7 @@ const WORD_END = /[\s\p{P}\p{S}]/u;
 type OpenMarks = { mark: string; count: number; nodes: MarkdownNode[] };
 
 /** The text, emphasis, code and links of a paragraph. */
-export function inlineNodes(text: string): MarkdownNode[] {
+export function parseInlineNodes(text: string): MarkdownNode[] {
   return new InlineReader(text).read();
 }
 
@@ -43,41 +43,42 @@ class InlineReader {
     TOKEN.lastIndex = 0;
     const tokens = new RegExp(TOKEN);
     for (let found = tokens.exec(text); found; found = tokens.exec(text)) {
-      this.add(text.slice(start, found.index));
-      start = this.take(found);
+      this.appendNodes(text.slice(start, found.index));
+      start = this.readToken(found);
       tokens.lastIndex = start;
     }
-    this.add(text.slice(start));
-    return merged(this.closedFrom(0));
+    this.appendNodes(text.slice(start));
+    return mergeTextNodes(this.closeMarksFrom(0));
   }
 
-  private add(...nodes: MarkdownNode[]) {
+  private appendNodes(...nodes: MarkdownNode[]) {
     this.open.at(-1)?.nodes.push(...nodes.filter((node) => node !== ""));
   }
 
   /** Add what a token means; returns where the text goes on. */
-  private take(found: RegExpExecArray): number {
+  private readToken(found: RegExpExecArray): number {
     const [source, escaped, ticks, label, target, address, bare, mail, marks, entity] = found;
     const end = found.index + source.length;
-    if (escaped) this.add(escaped);
-    else if (ticks) return this.takeCode(ticks, found.index);
-    else if (target) this.add(...linkNode(target, label ? new InlineReader(label).read() : [target], source));
-    else if (address) this.add(...linkNode(address, [address.replace(/^mailto:/, "")], source));
+    if (escaped) this.appendNodes(escaped);
+    else if (ticks) return this.readCodeSpan(ticks, found.index);
+    else if (target)
+      this.appendNodes(...createLinkNodes(target, label ? new InlineReader(label).read() : [target], source));
+    else if (address) this.appendNodes(...createLinkNodes(address, [address.replace(/^mailto:/, "")], source));
     else if (bare) {
-      const shown = withoutEnd(bare);
-      this.add(...linkNode(bare.startsWith("www.") ? `http://${shown}` : shown, [shown], shown));
+      const shown = trimAddressEnd(bare);
+      this.appendNodes(...createLinkNodes(bare.startsWith("www.") ? `http://${shown}` : shown, [shown], shown));
       return found.index + shown.length;
     } else if (mail) {
       const shown = mail.replace(/[.-]+$/, "");
-      this.add(...linkNode(`mailto:${shown}`, [shown], shown));
+      this.appendNodes(...createLinkNodes(`mailto:${shown}`, [shown], shown));
       return found.index + shown.length;
-    } else if (marks) this.takeMarks(marks, found.index);
-    else if (entity) this.add(ENTITIES[entity] ?? source);
-    else this.add(found[10] ? { tag: "br", children: [] } : { tag: "br", isSoft: true, children: [] });
+    } else if (marks) this.readEmphasisMarks(marks, found.index);
+    else if (entity) this.appendNodes(ENTITIES[entity] ?? source);
+    else this.appendNodes(found[10] ? { tag: "br", children: [] } : { tag: "br", isSoft: true, children: [] });
     return end;
   }
 
-  private takeCode(ticks: string, at: number): number {
+  private readCodeSpan(ticks: string, at: number): number {
     const start = at + ticks.length;
     let end = (this.lastTicks.get(ticks.length) ?? -1) >= start ? start : -1;
     while (end >= 0) {
@@ -86,32 +87,32 @@ class InlineReader {
       if (end >= 0) while (this.text[end] === "`") end += 1;
     }
     if (end < 0) {
-      this.add(ticks);
+      this.appendNodes(ticks);
       return start;
     }
     const code = this.text.slice(start, end).replaceAll("\n", " ");
     const isPadded = code.startsWith(" ") && code.endsWith(" ") && code.trim() !== "";
-    this.add({ tag: "code", children: [isPadded ? code.slice(1, -1) : code] });
+    this.appendNodes({ tag: "code", children: [isPadded ? code.slice(1, -1) : code] });
     return end + ticks.length;
   }
 
   /** Open or close emphasis, by what stands on both sides, as CommonMark says. */
-  private takeMarks(marks: string, at: number) {
+  private readEmphasisMarks(marks: string, at: number) {
     const before = this.text[at - 1] ?? " ";
     const after = this.text[at + marks.length] ?? " ";
-    const leans = (to: string, from: string) => !/\s/.test(to) && (!WORD_END.test(to) || WORD_END.test(from));
-    const [isLeft, isRight] = [leans(after, before), leans(before, after)];
+    const isFlanking = (to: string, from: string) => !/\s/.test(to) && (!WORD_END.test(to) || WORD_END.test(from));
+    const [isLeft, isRight] = [isFlanking(after, before), isFlanking(before, after)];
     const isInWord = marks.startsWith("_") && isLeft && isRight;
     const mark = marks.charAt(0);
     let count = marks.length > MAX_RUN_LENGTH ? 0 : marks.length;
-    if (isRight && !(isInWord && !WORD_END.test(after))) count = this.close(mark, count);
+    if (isRight && !(isInWord && !WORD_END.test(after))) count = this.closeEmphasis(mark, count);
     const canOpen = isLeft && !(isInWord && !WORD_END.test(before)) && this.open.length <= MAX_OPEN_MARKS;
     if (count && canOpen) this.open.push({ mark, count, nodes: [] });
-    else if (count || marks.length > MAX_RUN_LENGTH) this.add(mark.repeat(count || marks.length));
+    else if (count || marks.length > MAX_RUN_LENGTH) this.appendNodes(mark.repeat(count || marks.length));
   }
 
   /** Close what these marks can close; returns how many of them are left. */
-  private close(mark: string, marks: number): number {
+  private closeEmphasis(mark: string, marks: number): number {
     let count = marks;
     while (count) {
       const at = this.open.findLastIndex((one) => one.mark === mark);
@@ -119,35 +120,35 @@ class InlineReader {
       if (!opened) break;
       const used = mark === "~" ? 2 : Math.min(2, count, opened.count);
       const tag: MarkdownTag = mark === "~" ? "del" : used === 2 ? "strong" : "em";
-      const above = this.closedFrom(at + 1);
-      const children = merged([...opened.nodes, ...above]);
+      const above = this.closeMarksFrom(at + 1);
+      const children = mergeTextNodes([...opened.nodes, ...above]);
       this.open.length = at + 1;
       opened.nodes = [];
       opened.count -= used;
       count -= used;
       if (!opened.count) this.open.length = at;
-      this.add({ tag, children });
+      this.appendNodes({ tag, children });
     }
     return count;
   }
 
   /** The nodes from this place on, with marks that nothing closed as text. */
-  private closedFrom(place: number): MarkdownNode[] {
+  private closeMarksFrom(place: number): MarkdownNode[] {
     return this.open.slice(place).flatMap(({ mark, count, nodes }) => [mark.repeat(count), ...nodes]);
   }
 }
 
 /** A link, or its source as text if it leads where a link may not. */
-function linkNode(address: string, children: MarkdownNode[], source: string): MarkdownNode[] {
-  const href = safeAddress(address);
-  return href === undefined ? [source] : [{ tag: "a", href, children: children.flatMap(withoutLinks) }];
+function createLinkNodes(address: string, children: MarkdownNode[], source: string): MarkdownNode[] {
+  const href = parseSafeAddress(address);
+  return href === undefined ? [source] : [{ tag: "a", href, children: children.flatMap(unwrapLink) }];
 }
 
-const withoutLinks = (node: MarkdownNode): MarkdownNode[] =>
+const unwrapLink = (node: MarkdownNode): MarkdownNode[] =>
   typeof node === "string" ? [node] : node.tag === "a" ? node.children : [node];
 
 /** An address without the punctuation of its sentence; a bracket stays if it was opened inside. */
-function withoutEnd(address: string): string {
+function trimAddressEnd(address: string): string {
   let shown = address;
   for (;;) {
     const last = shown.at(-1) ?? "";
@@ -158,10 +159,10 @@ function withoutEnd(address: string): string {
 }
 
 /** Neighbouring texts as one. */
-function merged(nodes: MarkdownNode[]): MarkdownNode[] {
+function mergeTextNodes(nodes: MarkdownNode[]): MarkdownNode[] {
   const found: MarkdownNode[] = [];
   let text: string[] = [];
-  const endText = () => {
+  const flushText = () => {
     if (text.length) found.push(text.join(""));
     text = [];
   };
@@ -170,9 +171,9 @@ function merged(nodes: MarkdownNode[]): MarkdownNode[] {
       if (node) text.push(node);
       continue;
     }
-    endText();
+    flushText();
     found.push(node);
   }
-  endText();
+  flushText();
   return found;
 }

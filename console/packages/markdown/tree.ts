@@ -47,7 +47,7 @@ export type MarkdownTag =
 const LINK_SCHEMES = ["http:", "https:", "mailto:"];
 
 /** The address if it is one that a link may lead to. */
-export function safeAddress(written: string): string | undefined {
+export function parseSafeAddress(written: string): string | undefined {
   try {
     const url = new URL(written);
     return LINK_SCHEMES.includes(url.protocol) ? url.href : undefined;

@@ -1,12 +1,12 @@
 /* Files that a visitor sends with a message: chosen, pasted or dropped, uploaded at once, shown until they are sent. */
 
-import { ATTACHMENT_ENDINGS, attachmentDetail, isAttachable, MAX_ATTACHMENTS } from "@retinue/attachments";
-import { make } from "@retinue/elements";
-import { fillIn } from "@retinue/words";
+import { ATTACHMENT_ENDINGS, findAttachmentDetail, isAttachable, MAX_ATTACHMENTS } from "@retinue/attachments";
+import { createElement } from "@retinue/elements";
+import { fillPlaceholders } from "@retinue/words";
 import type { WidgetWords } from "@retinue/words/widget";
-import { type ChatError, sentence } from "./chat_error";
+import { type ChatError, findWidgetSentence } from "./chat_error";
 import type { ChatService, SentFile, StoredFile } from "./chat_types";
-import { icon } from "./drawing";
+import { createWidgetIcon } from "./drawing";
 
 const MAX_BYTES = 10 * 1024 * 1024;
 
@@ -24,7 +24,7 @@ export class AttachmentTray {
   readonly picker: HTMLInputElement;
   readonly button: HTMLButtonElement;
   readonly element: HTMLElement;
-  private readonly notice = make("p", { class: "failure", role: "alert" });
+  private readonly notice = createElement("p", { class: "failure", role: "alert" });
   private readonly list: HTMLElement;
   private items: Item[] = [];
 
@@ -34,7 +34,7 @@ export class AttachmentTray {
     private readonly changed: () => void,
   ) {
     const accept = ATTACHMENT_ENDINGS.join(",");
-    this.picker = make("input", {
+    this.picker = createElement("input", {
       type: "file",
       multiple: "",
       accept,
@@ -47,13 +47,17 @@ export class AttachmentTray {
       this.picker.value = "";
     });
     const label = { "aria-label": words.attach, title: words.attach };
-    const pick = () => this.picker.click();
-    this.button = make("button", { type: "button", class: "tool", ...label, hidden: "", onclick: pick }, icon("clip"));
-    this.list = make("ul", { class: "files", "aria-label": words.attached });
-    this.element = make("div", { class: "tray", hidden: "" }, this.list, this.notice);
+    const pickFiles = () => this.picker.click();
+    this.button = createElement(
+      "button",
+      { type: "button", class: "tool", ...label, hidden: "", onclick: pickFiles },
+      createWidgetIcon("clip"),
+    );
+    this.list = createElement("ul", { class: "files", "aria-label": words.attached });
+    this.element = createElement("div", { class: "tray", hidden: "" }, this.list, this.notice);
   }
 
-  allow(isAllowed: boolean) {
+  setAllowed(isAllowed: boolean) {
     this.isAllowed = isAllowed;
     this.button.hidden = !isAllowed;
     if (!isAllowed) this.clear();
@@ -71,47 +75,47 @@ export class AttachmentTray {
   add(files: FileList | null | undefined): boolean {
     const given = [...(files ?? [])];
     if (!this.isAllowed || !given.length) return false;
-    this.say("");
+    this.showNotice("");
     for (const file of given) {
-      if (this.items.length >= MAX_ATTACHMENTS) this.say("tooManyFiles", file);
-      else if (file.size > MAX_BYTES) this.say("fileTooLarge", file);
-      else if (!isAttachable(file.name)) this.say("fileType", file);
+      if (this.items.length >= MAX_ATTACHMENTS) this.showNotice("tooManyFiles", file);
+      else if (file.size > MAX_BYTES) this.showNotice("fileTooLarge", file);
+      else if (!isAttachable(file.name)) this.showNotice("fileType", file);
       else void this.upload(file);
     }
-    this.show();
+    this.updateTray();
     return true;
   }
 
   private async upload(file: File) {
-    const progress = make("progress", { max: "1", value: "0", "aria-label": file.name });
+    const progress = createElement("progress", { max: "1", value: "0", "aria-label": file.name });
     const request = new XMLHttpRequest();
-    const item = this.place({ file, request }, file.name, progress);
-    const report = (share: number) => {
+    const item = this.placeItem({ file, request }, file.name, progress);
+    const showProgress = (share: number) => {
       progress.value = share;
     };
     try {
-      item.stored = await this.conversation.upload?.(request, file, report);
+      item.stored = await this.conversation.uploadFile?.(request, file, showProgress);
     } catch (error) {
-      if (this.items.includes(item)) this.say((error as ChatError).message, file);
+      if (this.items.includes(item)) this.showNotice((error as ChatError).message, file);
       this.remove(item);
     } finally {
       item.request = null;
       progress.remove();
-      this.show();
+      this.updateTray();
     }
   }
 
   /** Show a file in the tray, with the button that removes it. */
-  private place(item: Item, name: string, ...progress: HTMLElement[]): Item {
-    const dismiss = () => {
-      this.say("");
+  private placeItem(item: Item, name: string, ...progress: HTMLElement[]): Item {
+    const dismissItem = () => {
+      this.showNotice("");
       this.remove(item);
     };
-    const label = fillIn(this.words.removeFile, { name });
-    const attributes = { type: "button", class: "tool", "aria-label": label, onclick: dismiss };
-    const remove = make("button", attributes, icon("close", 14));
-    const title = make("span", { class: "file-name" }, name);
-    item.element = make("li", { class: "file" }, this.preview(item), title, ...progress, remove);
+    const label = fillPlaceholders(this.words.removeFile, { name });
+    const attributes = { type: "button", class: "tool", "aria-label": label, onclick: dismissItem };
+    const removeItem = createElement("button", attributes, createWidgetIcon("close", 14));
+    const title = createElement("span", { class: "file-name" }, name);
+    item.element = createElement("li", { class: "file" }, this.createPreview(item), title, ...progress, removeItem);
     this.items.push(item);
     this.list.append(item.element);
     return item;
@@ -119,23 +123,23 @@ export class AttachmentTray {
 
   /** The files of a message that was refused; those that the service named are marked and not sent again. */
   putBack(files: SentFile[], { message = "", details }: Partial<Pick<ChatError, "message" | "details">>) {
-    const refused = files.filter((_, place) => attachmentDetail(details, place) !== undefined);
+    const refused = files.filter((_, place) => findAttachmentDetail(details, place) !== undefined);
     for (const { file, ...stored } of files) {
       const isRefused = refused.some(({ file_id }) => file_id === stored.file_id);
-      const item = this.place({ file, stored: isRefused ? null : stored }, stored.filename);
+      const item = this.placeItem({ file, stored: isRefused ? null : stored }, stored.filename);
       item.element?.toggleAttribute("data-refused", isRefused);
     }
     const name = refused.map(({ filename }) => filename).join(", ");
-    if (details) this.say(message, name ? { name } : undefined);
-    this.show();
+    if (details) this.showNotice(message, name ? { name } : undefined);
+    this.updateTray();
   }
 
-  private preview(item: Item): Element {
-    if (!item.file || !/^image\/(png|jpeg|webp|gif)$/.test(item.file.type)) return icon("page", 16);
+  private createPreview(item: Item): Element {
+    if (!item.file || !/^image\/(png|jpeg|webp|gif)$/.test(item.file.type)) return createWidgetIcon("page", 16);
     item.url = URL.createObjectURL(item.file);
-    const image = make("img", { alt: "", src: item.url });
+    const image = createElement("img", { alt: "", src: item.url });
     // A page may forbid such images; the name is enough.
-    image.addEventListener("error", () => image.replaceWith(icon("page", 16)));
+    image.addEventListener("error", () => image.replaceWith(createWidgetIcon("page", 16)));
     return image;
   }
 
@@ -144,7 +148,7 @@ export class AttachmentTray {
     if (item.url) URL.revokeObjectURL(item.url);
     item.element?.remove();
     this.items = this.items.filter((one) => one !== item);
-    this.show();
+    this.updateTray();
   }
 
   /** The files to send now; the tray is empty afterwards. */
@@ -156,15 +160,17 @@ export class AttachmentTray {
 
   clear() {
     for (const item of [...this.items]) this.remove(item);
-    this.say("");
+    this.showNotice("");
   }
 
-  private say(key: string, { name }: { name: string } = { name: this.words.aFile }) {
-    this.notice.textContent = key ? fillIn(sentence(this.words, key) ?? this.words.failed, { name }) : "";
-    this.show();
+  private showNotice(key: string, { name }: { name: string } = { name: this.words.aFile }) {
+    this.notice.textContent = key
+      ? fillPlaceholders(findWidgetSentence(this.words, key) ?? this.words.failed, { name })
+      : "";
+    this.updateTray();
   }
 
-  private show() {
+  private updateTray() {
     this.element.hidden = !this.items.length && !this.notice.textContent;
     this.changed();
   }

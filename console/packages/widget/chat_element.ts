@@ -1,9 +1,10 @@
-import { addStyle } from "@retinue/elements";
+import { addShadowStyle } from "@retinue/elements";
 import type { ChatService, Design } from "./chat_types";
 import { ChatWidget } from "./chat_widget";
 import composerStyle from "./composer_style.css?inline";
 import { PublicConversation } from "./conversation";
-import { type Look, loadDesign, lookOf, userOf } from "./look";
+import floatingStyle from "./floating_style.css?inline";
+import { type Look, loadWidgetDesign, readVisitor, resolveWidgetLook } from "./look";
 import messageStyle from "./message_style.css?inline";
 import style from "./style.css?inline";
 
@@ -27,12 +28,12 @@ export class RetinueChat extends HTMLElement {
       baseUrl: this.getAttribute("base-url") ?? RetinueChat.ownBase,
       agentId: this.getAttribute("agent-id"),
       apiKey: this.getAttribute("api-key"),
-      user: userOf(this),
+      user: readVisitor(this),
     });
     const shadow = this.attachShadow({ mode: "open" });
-    addStyle(shadow, style + messageStyle + composerStyle);
+    addShadowStyle(shadow, style + messageStyle + composerStyle + floatingStyle);
     this.widget = new ChatWidget(this, shadow, this.conversation, () => this.showLook());
-    void this.start(this.widget, this.conversation);
+    void this.startWidget(this.widget, this.conversation);
   }
 
   disconnectedCallback() {
@@ -58,11 +59,11 @@ export class RetinueChat extends HTMLElement {
   }
 
   /** Show the widget once it is known how it looks. */
-  private async start(widget: ChatWidget, conversation: ChatService) {
+  private async startWidget(widget: ChatWidget, conversation: ChatService) {
     let isWithdrawn = false;
-    this.stored ??= await loadDesign(conversation, (reason) => {
+    this.stored ??= await loadWidgetDesign(conversation, (reason) => {
       isWithdrawn = true;
-      this.withdraw(widget, reason);
+      this.withdrawWidget(widget, reason);
     });
     if (isWithdrawn) return;
     widget.begin();
@@ -73,7 +74,7 @@ export class RetinueChat extends HTMLElement {
   }
 
   /** Show nothing where the chat cannot work, and tell the page's owner why. */
-  private withdraw(widget: ChatWidget, reason: string) {
+  private withdrawWidget(widget: ChatWidget, reason: string) {
     widget.root.replaceChildren();
     console.warn(`Retinue: the chat is not shown on ${location.origin}. ${reason}`);
     this.dispatchEvent(new CustomEvent("retinue-refused"));
@@ -81,7 +82,7 @@ export class RetinueChat extends HTMLElement {
 
   private showLook() {
     if (!this.widget) return;
-    this.look = lookOf(this, this.stored, this.widget.words);
+    this.look = resolveWidgetLook(this, this.stored, this.widget.words);
     this.widget.showLook(this.look, this.stored?.allow_attachments === true);
   }
 }

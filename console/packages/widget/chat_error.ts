@@ -1,4 +1,4 @@
-import { fillIn } from "@retinue/words";
+import { fillPlaceholders } from "@retinue/words";
 import type { WidgetWords } from "@retinue/words/widget";
 
 /** The parts of the service's error envelope that the widget reads. */
@@ -34,14 +34,18 @@ export class ChatError extends Error {
     this.details = options.details;
   }
 
-  say(words: WidgetWords): string {
-    return fillIn(sentence(words, this.message) ?? this.message, { seconds: this.seconds, name: words.aFile });
+  describe(words: WidgetWords): string {
+    return fillPlaceholders(findWidgetSentence(words, this.message) ?? this.message, {
+      seconds: this.seconds,
+      name: words.aFile,
+    });
   }
 }
 
-export const sentence = (words: WidgetWords, key: string): string | undefined => words[key as keyof WidgetWords];
+export const findWidgetSentence = (words: WidgetWords, key: string): string | undefined =>
+  words[key as keyof WidgetWords];
 
-export const isAbort = (error: unknown): boolean => (error as Error | undefined)?.name === "AbortError";
+export const isAbortError = (error: unknown): boolean => (error as Error | undefined)?.name === "AbortError";
 
 /** Reasons that its owner has to do something about: a visitor reads only that there is no answer now. */
 const CANNOT_ANSWER = new Set([
@@ -53,38 +57,38 @@ const CANNOT_ANSWER = new Set([
 ]);
 
 /** A limit with a scope is one of the owner, not of this visitor: waiting a little does not help. */
-export const isUnanswerable = (error: ServiceError | undefined) =>
+export const isUnanswerableError = (error: ServiceError | undefined) =>
   CANNOT_ANSWER.has(error?.code ?? "") || Boolean(error?.details?.scope);
 
-async function errorIn(response: Response): Promise<ServiceError | undefined> {
+async function readServiceError(response: Response): Promise<ServiceError | undefined> {
   const envelope = (await response.json().catch(() => null)) as { error?: ServiceError } | null;
   return envelope?.error;
 }
 
-export async function refusal(response: Response): Promise<ChatError> {
-  const error = await errorIn(response);
-  if (isUnanswerable(error)) return new ChatError("cannotAnswer", { isRefusal: true });
+export async function createRefusalError(response: Response): Promise<ChatError> {
+  const error = await readServiceError(response);
+  if (isUnanswerableError(error)) return new ChatError("cannotAnswer", { isRefusal: true });
   if (response.status === 429) {
     const seconds = Number(response.headers.get("Retry-After"));
     if (seconds > 0 && seconds < 120) return new ChatError("tooManyFor", { seconds });
     // What a key may use up in a month is not about this visitor.
     return new ChatError(response.headers.get("X-RateLimit-Scope") ? "tooMany" : "cannotAnswer");
   }
-  const aboutFiles = fileRefusal(response.status, error);
+  const aboutFiles = fileRefusalKey(response.status, error);
   if (aboutFiles) return new ChatError(aboutFiles, { mayRetry: false, details: error?.details ?? {} });
   if (response.status < 500 && response.status !== 422) return new ChatError("unavailable", { mayRetry: false });
   return new ChatError("failed", { isRefusal: true });
 }
 
 /** A refusal that only the owner of the page can do something about, with the sentence of the service for them. */
-export async function ownersRefusal(response: Response): Promise<ChatError> {
+export async function createOwnerRefusalError(response: Response): Promise<ChatError> {
   const error = new ChatError("unavailable", { mayRetry: false });
-  error.reason = (await errorIn(response))?.message ?? "The key does not allow it.";
+  error.reason = (await readServiceError(response))?.message ?? "The key does not allow it.";
   return error;
 }
 
 /** The key of the sentence that says why the service refused a file or a message with files; null for other reasons. */
-export function fileRefusal(status: number, error: ServiceError | undefined): keyof WidgetWords | null {
+export function fileRefusalKey(status: number, error: ServiceError | undefined): keyof WidgetWords | null {
   if (status === 413) return "fileTooLarge";
   if (status === 415) return "fileType";
   if (error?.code === "file_not_found") return "fileGone";

@@ -48,11 +48,11 @@ export interface ChatService {
   sessionId: string;
   storageName?: string;
   startAnew(): unknown;
-  say(question: Question, listener: ReplyListener, signal: AbortSignal): Promise<ReplyEnd>;
-  messages(signal?: AbortSignal, waitFor?: string): Promise<StoredMessage[]>;
-  decided(messageId: string, signal: AbortSignal): Promise<StoredMessage>;
+  sendQuestion(question: Question, listener: ReplyListener, signal: AbortSignal): Promise<ReplyEnd>;
+  loadMessages(signal?: AbortSignal, waitFor?: string): Promise<StoredMessage[]>;
+  waitForDecision(messageId: string, signal: AbortSignal): Promise<StoredMessage>;
   isReachable?(signal: AbortSignal): Promise<boolean>;
-  design?(): Promise<Design>;
-  readKept?(name: string): { at: number; design: Design } | null;
-  upload?(request: XMLHttpRequest, file: File, report: (share: number) => void): Promise<StoredFile>;
+  loadDesign?(): Promise<Design>;
+  readCachedDesign?(name: string): { at: number; design: Design } | null;
+  uploadFile?(request: XMLHttpRequest, file: File, report: (share: number) => void): Promise<StoredFile>;
 }

@@ -1,28 +1,28 @@
-import { make } from "@retinue/elements";
-import { type WidgetWords, widgetWords } from "@retinue/words/widget";
+import { createElement } from "@retinue/elements";
+import { selectWidgetWords, type WidgetWords } from "@retinue/words/widget";
 import { AttachmentTray } from "./attachment_tray";
-import { ChatError, isAbort } from "./chat_error";
+import { ChatError, isAbortError } from "./chat_error";
 import type { ChatService, Question, StoredMessage } from "./chat_types";
 import type { Look } from "./look";
 import { MessageLog } from "./message_log";
 import { Panel } from "./panel";
-import { asEnded, asStored, type EndedReply, isRepeated } from "./recovery";
+import { type EndedReply, endStoredReply, explainStoredFailure, isRepeatedQuestion } from "./recovery";
 import { ServiceReach } from "./service_reach";
-import { asError, asFailed, prepended, UnsentMessage, unsentAfter } from "./unsent_message";
+import { failQuestion, putQuestionBefore, reconcileUnsent, restoreChatError, UnsentMessage } from "./unsent_message";
 
 type Failure = Partial<Pick<ChatError, "message" | "details">>;
 
 /** A chat in a shadow root: what is asked, what is answered, and what becomes of both. */
 export class ChatWidget {
-  readonly root = make("div", { class: "root" });
+  readonly root = createElement("div", { class: "root" });
   readonly words: WidgetWords;
   readonly panel: Panel;
   private readonly isInline: boolean;
   private readonly accents = new CSSStyleSheet();
   private readonly darkness = matchMedia("(prefers-color-scheme: dark)");
   private readonly listening = new AbortController();
-  private readonly log: MessageLog;
-  private readonly tray: AttachmentTray;
+  readonly log: MessageLog;
+  readonly tray: AttachmentTray;
   private readonly unsent: UnsentMessage;
   private kept: ReturnType<UnsentMessage["read"]>;
   private isUnsentShown = false;
@@ -40,7 +40,7 @@ export class ChatWidget {
     onSchemeChange: () => void,
   ) {
     this.isInline = host.hasAttribute("inline");
-    this.words = widgetWords(host.getAttribute("lang") ?? document.documentElement.lang);
+    this.words = selectWidgetWords(host.getAttribute("lang") ?? document.documentElement.lang);
     shadow.adoptedStyleSheets = [...shadow.adoptedStyleSheets, this.accents];
     shadow.append(this.root);
     this.log = new MessageLog(this.words, (question) => this.askAgain(question));
@@ -55,16 +55,16 @@ export class ChatWidget {
       {
         startAnew: () => this.startAnew(),
         stop: () => this.stop(),
-        submit: (text) => this.submit(text),
+        submit: (text) => this.submitMessage(text),
         write: (text) => this.unsent.write({ text }),
       },
     );
     this.reach = new ServiceReach(conversation, this.listening.signal, () => this.showNetwork());
-    this.follow(onSchemeChange);
+    this.followScheme(onSchemeChange);
   }
 
   /** Follow what changes around the widget: the visitor's scheme and the network. */
-  private follow(onSchemeChange: () => void) {
+  private followScheme(onSchemeChange: () => void) {
     const { signal } = this.listening;
     this.darkness.addEventListener("change", () => this.look && onSchemeChange(), { signal });
     for (const name of ["online", "offline"]) addEventListener(name, () => this.showNetwork(), { signal });
@@ -97,8 +97,8 @@ export class ChatWidget {
     this.panel.show(look);
     this.log.name = look.title;
     this.log.hidesSources = look.hidesSources;
-    this.tray.allow(allowsAttachments);
-    if (this.greeting) this.log.fill(this.greeting, "agent", look.greeting);
+    this.tray.setAllowed(allowsAttachments);
+    if (this.greeting) this.log.fillBubble(this.greeting, "agent", look.greeting);
     this.showSuggestions();
   }
 
@@ -122,13 +122,13 @@ export class ChatWidget {
 
   /** What was written before the page was loaded again, a question that the service does not have, and why. */
   showUnsent(messages: StoredMessage[]) {
-    const { text, files, asked, failed } = unsentAfter(this.kept, messages);
+    const { text, files, asked, failed } = reconcileUnsent(this.kept, messages);
     this.isUnsentShown = true;
     this.unsent.write({ text, asked: null, failed });
     if (text || files.length) this.putBack({ text, files }, {});
     if (asked) this.putBack(asked, {});
-    const bubble = failed?.isPutBack ? null : this.log.lastOf("visitor");
-    if (failed) this.log.addFailure({ ...failed, bubble: bubble ?? null }, asError(failed));
+    const bubble = failed?.isPutBack ? null : this.log.findLastMessage("visitor");
+    if (failed) this.log.addFailure({ ...failed, bubble: bubble ?? null }, restoreChatError(failed));
     this.showSendable();
   }
 
@@ -136,7 +136,7 @@ export class ChatWidget {
   async showEarlier(): Promise<StoredMessage[]> {
     if (!this.conversation.hasBegunBefore) return [];
     const { sessionId } = this.conversation;
-    const messages = await this.conversation.messages().catch(() => []);
+    const messages = await this.conversation.loadMessages().catch(() => []);
     const isOvertaken = this.sending || sessionId !== this.conversation.sessionId || !this.log.isEmpty;
     if (isOvertaken) return messages;
     for (const [at, message] of messages.entries()) this.showStored(message, messages, at);
@@ -147,9 +147,9 @@ export class ChatWidget {
   /** A message of before; one that failed can be sent again if nothing was said after it. */
   private showStored(message: StoredMessage, messages: StoredMessage[], at: number) {
     const isVisitor = message.role === "user";
-    if (isVisitor && isRepeated(messages, at)) return;
+    if (isVisitor && isRepeatedQuestion(messages, at)) return;
     const bubble = this.log.add(isVisitor ? "visitor" : "agent", message.content, message.attachments);
-    if (!isVisitor) this.log.addSources(bubble, message.sources, message.content);
+    if (!isVisitor) this.log.addSources(bubble, message.sources, message.content, message.id);
     if (message.is_waiting) void this.awaitDecision(bubble, message.id);
     if (!message.has_failed) return;
     const isLast = at === messages.length - 1;
@@ -176,7 +176,7 @@ export class ChatWidget {
     this.showSuggestions();
   }
 
-  private submit(message: string) {
+  private submitMessage(message: string) {
     const text = message || (this.tray.sendable.length ? this.words.seeFiles : "");
     if (!text || this.sending || this.panel.sendButton.disabled) return;
     const files = this.tray.take();
@@ -185,7 +185,7 @@ export class ChatWidget {
     this.panel.input.focus();
     const bubble = this.log.add("visitor", text, files);
     this.showSuggestions();
-    void this.ask({ text, files, bubble, typed: message });
+    void this.askQuestion({ text, files, bubble, typed: message });
   }
 
   /** Send a message that failed again; returns whether it is on its way. */
@@ -193,11 +193,11 @@ export class ChatWidget {
     const { input, sendButton } = this.panel;
     if (this.sending || sendButton.disabled) return false;
     if (question.isPutBack && (input.value.trim() || this.tray.sendable.length)) {
-      this.submit(input.value.trim());
+      this.submitMessage(input.value.trim());
       return true;
     }
     if (question.isPutBack) question.bubble = this.log.add("visitor", question.text, question.files);
-    void this.ask({ ...question, isPutBack: false });
+    void this.askQuestion({ ...question, isPutBack: false });
     input.focus();
     return true;
   }
@@ -207,7 +207,7 @@ export class ChatWidget {
     this.panel.showBusy(Boolean(controller));
   }
 
-  private async ask(question: Question) {
+  private async askQuestion(question: Question) {
     const controller = new AbortController();
     this.log.clearFailure();
     const bubble = this.log.addPending();
@@ -215,49 +215,53 @@ export class ChatWidget {
     let text = "";
     let isDrawn = true;
     let ended: EndedReply | null = null;
-    const draw = () => {
+    const drawReply = () => {
       isDrawn = true;
-      this.log.stream(bubble, text);
+      this.log.streamText(bubble, text);
     };
-    const hear = (piece: string) => {
+    const receivePiece = (piece: string) => {
       text += piece;
       // What stands below the text at its end must not be drawn over.
-      if (isDrawn) requestAnimationFrame(() => ended || draw());
+      if (isDrawn) requestAnimationFrame(() => ended || drawReply());
       isDrawn = false;
     };
-    const begin = () => this.unsent.write({ asked: null });
+    const beginReply = () => this.unsent.write({ asked: null });
     const { report } = this.reach;
     this.setBusy(controller);
     try {
-      const end = await this.conversation.say(question, { hear, begin, report }, controller.signal);
-      if (end.broken) ({ text, ended } = asEnded(end.broken, text));
+      const end = await this.conversation.sendQuestion(
+        question,
+        { hear: receivePiece, begin: beginReply, report },
+        controller.signal,
+      );
+      if (end.broken) ({ text, ended } = endStoredReply(end.broken, text));
       else ended = end;
     } catch (error) {
-      ended = { failure: await asStored(error, question, text, this.conversation, controller.signal) };
+      ended = { failure: await explainStoredFailure(error, question, text, this.conversation, controller.signal) };
       if (!text) bubble.remove();
     }
-    if (text || !ended.failure) draw();
-    if (this.reach.isLost && isAbort(ended.failure)) this.reach.report(true);
+    if (text || !ended.failure) drawReply();
+    if (this.reach.isLost && isAbortError(ended.failure)) this.reach.report(true);
     if (this.sending === controller) this.setBusy(null);
-    this.finish(bubble, question, text, ended);
+    this.finishReply(bubble, question, text, ended);
   }
 
-  private finish(bubble: HTMLElement, question: Question, text: string, ended: EndedReply) {
-    if (isAbort(ended.failure)) {
+  private finishReply(bubble: HTMLElement, question: Question, text: string, ended: EndedReply) {
+    if (isAbortError(ended.failure)) {
       if (text && bubble.isConnected) this.log.addNote(bubble, this.words.stopped, "waiting");
     } else if (ended.failure) {
-      this.fail(question, ended.failure);
+      this.failQuestion(question, ended.failure);
     } else {
-      this.log.addSources(bubble, ended.sources, text);
+      this.log.addSources(bubble, ended.sources, text, ended.message_id);
       if (ended.finish_reason === "awaiting_approval") void this.awaitDecision(bubble, ended.message_id ?? "");
     }
   }
 
   /** Say why there is no reply. What the service does not have goes back into the field. */
-  private fail(question: Question, error: unknown) {
+  private failQuestion(question: Question, error: unknown) {
     const failure: Partial<ChatError> = error instanceof Error ? error : {};
     if (failure.message === "unreachable") this.reach.watch();
-    if (!failure.details) this.unsent.write({ failed: asFailed(question, error) });
+    if (!failure.details) this.unsent.write({ failed: failQuestion(question, error) });
     if (failure.wasBegun) return this.log.addFailure(question, error);
     question.bubble?.remove();
     this.putBack(question, failure);
@@ -268,7 +272,7 @@ export class ChatWidget {
   /** What was typed since then stays as well. */
   private putBack(question: Question, failure: Failure) {
     const { input } = this.panel;
-    input.value = prepended(question.typed ?? question.text, input.value);
+    input.value = putQuestionBefore(question.typed ?? question.text, input.value);
     this.unsent.write({ text: input.value, asked: null });
     if (question.files.length) this.tray.putBack(question.files, failure);
   }
@@ -280,15 +284,15 @@ export class ChatWidget {
     this.awaiting = controller;
     const notice = this.log.addNote(bubble, this.words.waiting, "waiting");
     try {
-      const reply = await this.conversation.decided(messageId, controller.signal);
-      this.log.fill(bubble, "agent", reply.content);
-      this.log.addSources(bubble, reply.sources, reply.content);
+      const reply = await this.conversation.waitForDecision(messageId, controller.signal);
+      this.log.fillBubble(bubble, "agent", reply.content);
+      this.log.addSources(bubble, reply.sources, reply.content, messageId);
       if (reply.has_failed) this.log.addNote(bubble, this.words.cutOff, "failure");
       this.log.scrollDown();
     } catch (error) {
       notice.remove();
-      const said = error instanceof ChatError ? error.say(this.words) : this.words.failed;
-      if (!isAbort(error)) this.log.addNote(bubble, said, "failure");
+      const said = error instanceof ChatError ? error.describe(this.words) : this.words.failed;
+      if (!isAbortError(error)) this.log.addNote(bubble, said, "failure");
     } finally {
       if (this.awaiting === controller) this.awaiting = null;
     }

@@ -1,12 +1,12 @@
-import { parseJson, randomId } from "@retinue/elements";
+import { createRandomId, parseJson } from "@retinue/elements";
 import { readEventStream, type StreamEvent } from "@retinue/events";
 import {
   ChatError,
-  fileRefusal,
-  isAbort,
-  isUnanswerable,
-  ownersRefusal,
-  refusal,
+  createOwnerRefusalError,
+  createRefusalError,
+  fileRefusalKey,
+  isAbortError,
+  isUnanswerableError,
   type ServiceError,
 } from "./chat_error";
 import type {
@@ -19,141 +19,149 @@ import type {
   StoredMessage,
   Visitor,
 } from "./chat_types";
-import { pause, whileHidden } from "./pauses";
-import { replyAfterBreak } from "./recovery";
+import { waitMilliseconds, waitWhileHidden } from "./pauses";
+import { recoverBrokenReply } from "./recovery";
 
-type Address = { baseUrl: string; agentId: string | null; apiKey: string | null; user: Visitor | null };
+export type Address = { baseUrl: string; agentId: string | null; apiKey: string | null; user: Visitor | null };
 
 /** One visitor's conversation with one agent, over the public chat endpoint. */
 export class PublicConversation implements ChatService {
   readonly storageName: string;
   readonly hasBegunBefore: boolean;
   sessionId: string;
-  private readonly baseUrl: string;
-  private readonly url: string;
-  private readonly apiKey: string | null;
+  protected readonly baseUrl: string;
+  protected readonly url: string;
+  protected apiKey: string | null;
+  protected readonly filesUrl: string;
   private readonly user: Visitor | null;
 
   constructor({ baseUrl, agentId, apiKey, user }: Address) {
     this.baseUrl = baseUrl;
     this.url = `${baseUrl}/api/v1/public/agents/${encodeURIComponent(String(agentId))}`;
+    this.filesUrl = `${this.url}/files`;
     this.apiKey = apiKey;
     this.user = user;
     this.storageName = `retinue-chat:${agentId}:${user?.id ?? ""}`;
-    const stored = readStored(this.storageName);
+    const stored = readStoredConversation(this.storageName);
     this.hasBegunBefore = Boolean(stored);
     this.sessionId = stored ?? this.startAnew();
   }
 
+  /** Hears where the service keeps what was said. */
+  protected noteStart?(start: { conversation_id: string }): void;
+
   startAnew(): string {
-    this.sessionId = randomId();
-    writeStored(this.storageName, this.sessionId);
+    this.sessionId = createRandomId();
+    writeStoredConversation(this.storageName, this.sessionId);
     return this.sessionId;
   }
 
   /** Say something. If the connection breaks, the reply is what the service has of it once it answers. */
-  async say({ text, files }: Question, listener: ReplyListener, signal: AbortSignal): Promise<ReplyEnd> {
+  async sendQuestion({ text, files }: Question, listener: ReplyListener, signal: AbortSignal): Promise<ReplyEnd> {
     const attachments = files.length ? { attachments: files.map(({ file_id }) => ({ file_id })) } : {};
-    const response = await this.send("chat", { message: text, stream: true, ...attachments }, signal);
-    if (!response.ok) throw await refusal(response);
+    const response = await this.sendOperation("chat", { message: text, stream: true, ...attachments }, signal);
+    if (!response.ok) throw await createRefusalError(response);
     let messageId: string | undefined;
-    for await (const { event, data: json } of eventsUntilBreak(response)) {
+    for await (const { event, data: json } of readEventsUntilBreak(response)) {
       const data = JSON.parse(json);
       if (event === "message_start") {
         messageId = data.message_id as string;
+        this.noteStart?.(data);
         listener.begin(messageId);
       }
       if (event === "content_delta") listener.hear(data.delta);
       if (event === "error")
-        throw new ChatError(isUnanswerable(data) ? "cannotAnswer" : "unanswered", { wasBegun: true });
+        throw new ChatError(isUnanswerableError(data) ? "cannotAnswer" : "unanswered", { wasBegun: true });
       if (event === "message_stop") return data;
     }
     if (!messageId) throw new ChatError("unreachable");
-    return { broken: await replyAfterBreak(this, messageId, signal, listener.report) };
+    return { broken: await recoverBrokenReply(this, messageId, signal, listener.report) };
   }
 
   /** What was said in this session so far, oldest first. */
-  async messages(signal?: AbortSignal, waitFor?: string): Promise<StoredMessage[]> {
-    const response = await this.send("transcript", waitFor ? { wait_for: waitFor } : {}, signal);
-    if (!response.ok) throw await refusal(response);
+  async loadMessages(signal?: AbortSignal, waitFor?: string): Promise<StoredMessage[]> {
+    const response = await this.sendOperation("transcript", waitFor ? { wait_for: waitFor } : {}, signal);
+    if (!response.ok) throw await createRefusalError(response);
     return (await response.json()).messages;
   }
 
   /** Whether the service answers. This page may read its script whatever became of the key. */
   async isReachable(signal: AbortSignal): Promise<boolean> {
     try {
-      return (await this.ask(`${this.baseUrl}/embed/widget.js`, { method: "HEAD", cache: "no-store", signal })).ok;
+      return (await this.fetchAddress(`${this.baseUrl}/embed/widget.js`, { method: "HEAD", cache: "no-store", signal }))
+        .ok;
     } catch (error) {
-      if (isAbort(error)) throw error;
+      if (isAbortError(error)) throw error;
       return false;
     }
   }
 
   /** How the owner designed the widget; kept for the next page of this visit. */
-  async design(): Promise<Design> {
+  async loadDesign(): Promise<Design> {
     const response = await this.request("widget", { method: "GET" });
-    if (response.status === 403) throw await ownersRefusal(response);
-    if (!response.ok) throw await refusal(response);
+    if (response.status === 403) throw await createOwnerRefusalError(response);
+    if (!response.ok) throw await createRefusalError(response);
     const design = await response.json();
-    writeStored(`${this.storageName}:design`, JSON.stringify({ at: Date.now(), design }));
+    writeStoredConversation(`${this.storageName}:design`, JSON.stringify({ at: Date.now(), design }));
     return design;
   }
 
-  readKept(name: string): { at: number; design: Design } | null {
-    return parseJson(readStored(`${this.storageName}:${name}`));
+  readCachedDesign(name: string): { at: number; design: Design } | null {
+    return parseJson(readStoredConversation(`${this.storageName}:${name}`));
   }
 
   /**
    * The reply once an approval has been decided, until `signal` says stop. The service holds each request until then,
    * for 20 seconds at most. A page that nobody looks at asks nothing, and after an hour there are pauses.
    */
-  async decided(messageId: string, signal: AbortSignal): Promise<StoredMessage> {
+  async waitForDecision(messageId: string, signal: AbortSignal): Promise<StoredMessage> {
     const begunAt = Date.now();
     for (;;) {
-      await whileHidden(signal);
+      await waitWhileHidden(signal);
       const askedAt = Date.now();
       let isHeld = true;
-      const messages = await this.messages(signal, messageId).catch((error) => {
-        if (isAbort(error) || error.mayRetry === false) throw error;
+      const messages = await this.loadMessages(signal, messageId).catch((error) => {
+        if (isAbortError(error) || error.mayRetry === false) throw error;
         isHeld = false;
         return [] as StoredMessage[];
       });
       const reply = messages.find((one) => one.id === messageId);
       if (reply && !reply.is_waiting) return reply;
       const isAtOnce = Date.now() - askedAt < 5000;
-      await pause(!isHeld || isAtOnce ? 10000 : askedAt - begunAt > 3600000 ? 30000 : 0, signal);
+      await waitMilliseconds(!isHeld || isAtOnce ? 10000 : askedAt - begunAt > 3600000 ? 30000 : 0, signal);
     }
   }
 
   /** Upload a file for this session; `report` hears which share has arrived. Resolves to the stored file. */
-  upload(request: XMLHttpRequest, file: File, report: (share: number) => void): Promise<StoredFile> {
+  uploadFile(requestOperation: XMLHttpRequest, file: File, report: (share: number) => void): Promise<StoredFile> {
     const form = new FormData();
     form.append("session_id", this.sessionId);
     form.append("file", file);
     return new Promise((resolve, reject) => {
-      request.upload.addEventListener(
+      requestOperation.upload.addEventListener(
         "progress",
         (event) => event.lengthComputable && report(event.loaded / event.total),
       );
-      request.addEventListener("load", () => {
-        const answer = parseJson<StoredFile & { error?: ServiceError }>(request.responseText);
-        if (request.status === 201 && answer) resolve(answer);
+      requestOperation.addEventListener("load", () => {
+        const answer = parseJson<StoredFile & { error?: ServiceError }>(requestOperation.responseText);
+        if (requestOperation.status === 201 && answer) resolve(answer);
         else
           reject(
             new ChatError(
-              fileRefusal(request.status, answer?.error) ?? (request.status === 429 ? "tooMany" : "failed"),
+              fileRefusalKey(requestOperation.status, answer?.error) ??
+                (requestOperation.status === 429 ? "tooMany" : "failed"),
             ),
           );
       });
       for (const name of ["error", "abort", "timeout"])
-        request.addEventListener(name, () => reject(new ChatError("unreachable")));
-      request.open("POST", `${this.url}/files`);
-      request.setRequestHeader("Authorization", `Bearer ${this.apiKey}`);
-      request.send(form);
+        requestOperation.addEventListener(name, () => reject(new ChatError("unreachable")));
+      requestOperation.open("POST", this.filesUrl);
+      requestOperation.setRequestHeader("Authorization", `Bearer ${this.apiKey}`);
+      requestOperation.send(form);
     });
   }
 
-  private send(operation: string, more: Record<string, unknown>, signal?: AbortSignal): Promise<Response> {
+  protected sendOperation(operation: string, more: Record<string, unknown>, signal?: AbortSignal): Promise<Response> {
     const body = { session_id: this.sessionId, ...more, ...(this.user && { user: this.user }) };
     const headers = {
       Accept: more.stream ? "text/event-stream" : "application/json",
@@ -162,16 +170,16 @@ export class PublicConversation implements ChatService {
     return this.request(operation, { method: "POST", headers, body: JSON.stringify(body), signal });
   }
 
-  private request(operation: string, options: RequestInit): Promise<Response> {
+  protected request(operation: string, options: RequestInit): Promise<Response> {
     const headers = { ...options.headers, Authorization: `Bearer ${this.apiKey}` };
-    return this.ask(`${this.url}/${operation}`, { ...options, headers });
+    return this.fetchAddress(`${this.url}/${operation}`, { ...options, headers });
   }
 
-  private async ask(address: string, options: RequestInit): Promise<Response> {
+  protected async fetchAddress(address: string, options: RequestInit): Promise<Response> {
     try {
       return await fetch(address, { ...options, credentials: "omit" });
     } catch (error) {
-      if (isAbort(error)) throw error;
+      if (isAbortError(error)) throw error;
       // The browser says no more: no network, or an origin or a key that the server refused.
       throw new ChatError("unreachable");
     }
@@ -179,13 +187,13 @@ export class PublicConversation implements ChatService {
 }
 
 /** The events of a reply. A connection that breaks ends them; a visitor who stops it does not want the rest. */
-async function* eventsUntilBreak({ body }: Response): AsyncGenerator<StreamEvent> {
+async function* readEventsUntilBreak({ body }: Response): AsyncGenerator<StreamEvent> {
   if (!body) return;
   const events = readEventStream(body);
   try {
     for (;;) {
       const { done, value } = await events.next().catch((error) => {
-        if (isAbort(error)) throw error;
+        if (isAbortError(error)) throw error;
         return { done: true, value: undefined };
       });
       if (done || !value) return;
@@ -197,7 +205,7 @@ async function* eventsUntilBreak({ body }: Response): AsyncGenerator<StreamEvent
 }
 
 // A page may have no storage: then the conversation lives as long as the page.
-function readStored(name: string): string | null {
+export function readStoredConversation(name: string): string | null {
   try {
     return localStorage.getItem(name);
   } catch {
@@ -205,7 +213,7 @@ function readStored(name: string): string | null {
   }
 }
 
-function writeStored(name: string, value: string) {
+export function writeStoredConversation(name: string, value: string) {
   try {
     localStorage.setItem(name, value);
   } catch {

@@ -1,6 +1,6 @@
 /* Icons and the agent's mark as elements, so that nothing is loaded and nothing is parsed as markup. */
 
-import { make } from "@retinue/elements";
+import { createElement } from "@retinue/elements";
 
 const SVG = "http://www.w3.org/2000/svg";
 const ICONS = {
@@ -16,20 +16,24 @@ const ICONS = {
 export type IconName = keyof typeof ICONS;
 const HUES = ["model", "know", "tool", "sub", "flow", "form", "wait"];
 
-function shape(tag: string, attributes: Record<string, string | number>, ...children: Node[]): SVGElement {
+export function createSvgElement(
+  tag: string,
+  attributes: Record<string, string | number>,
+  ...children: Node[]
+): SVGElement {
   const element = document.createElementNS(SVG, tag) as SVGElement;
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value));
   element.append(...children);
   return element;
 }
 
-export function icon(name: IconName, size = 18): SVGElement {
+export function createWidgetIcon(name: IconName, size = 18): SVGElement {
   const attributes = { class: "icon", viewBox: "0 0 24 24", width: size, height: size, "aria-hidden": "true" };
-  return shape("svg", attributes, ...ICONS[name].map((d) => shape("path", { d })));
+  return createSvgElement("svg", attributes, ...ICONS[name].map((d) => createSvgElement("path", { d })));
 }
 
 /** The places of the four dots of an agent, and its hue: one leads and three follow, by its id. */
-function constellation(id: string) {
+function drawConstellation(id: string) {
   let seed = 11;
   for (const letter of id) seed = Math.imul(seed ^ letter.charCodeAt(0), 16777619) >>> 0;
   const turn = (seed % 8) * 45 + 20;
@@ -43,17 +47,17 @@ function constellation(id: string) {
     hue: HUES[(seed >>> 7) % HUES.length],
     dots: dots.map(([away, radius, at, opacity]) => {
       const angle = ((turn + at) * Math.PI) / 180;
-      const place = (turned: number) => Number((12 + turned * away * 0.82).toFixed(2));
-      return { x: place(Math.cos(angle)), y: place(Math.sin(angle)), radius, opacity };
+      const roundPlace = (turned: number) => Number((12 + turned * away * 0.82).toFixed(2));
+      return { x: roundPlace(Math.cos(angle)), y: roundPlace(Math.sin(angle)), radius, opacity };
     }),
   };
 }
 
-export function agentMark(id: string, size = 28): HTMLElement {
-  const { hue, dots } = constellation(id);
+export function createAgentMark(id: string, size = 28): HTMLElement {
+  const { hue, dots } = drawConstellation(id);
   const circles = dots.map(({ x, y, radius, opacity }) =>
-    shape("circle", { cx: x, cy: y, r: radius, opacity, fill: "currentColor" }),
+    createSvgElement("circle", { cx: x, cy: y, r: radius, opacity, fill: "currentColor" }),
   );
-  const drawn = shape("svg", { viewBox: "0 0 24 24", width: size, height: size }, ...circles);
-  return make("span", { class: `mark ${hue}`, "aria-hidden": "true" }, drawn);
+  const drawn = createSvgElement("svg", { viewBox: "0 0 24 24", width: size, height: size }, ...circles);
+  return createElement("span", { class: `mark ${hue}`, "aria-hidden": "true" }, drawn);
 }

@@ -1,8 +1,8 @@
-import { make } from "@retinue/elements";
-import { fillIn } from "@retinue/words";
+import { createElement } from "@retinue/elements";
+import { fillPlaceholders } from "@retinue/words";
 import type { WidgetWords } from "@retinue/words/widget";
 import type { AttachmentTray } from "./attachment_tray";
-import { agentMark, type IconName, icon } from "./drawing";
+import { createAgentMark, createWidgetIcon, type IconName } from "./drawing";
 import type { Look } from "./look";
 import type { MessageLog } from "./message_log";
 
@@ -28,9 +28,9 @@ export class Panel {
   readonly launcher: HTMLButtonElement;
   readonly element: HTMLElement;
   private readonly stopButton: HTMLButtonElement;
-  private readonly heading = make("h2", { id: "title" });
+  private readonly heading = createElement("h2", { id: "title" });
   private readonly suggestions: HTMLElement;
-  private readonly network = make("p", { class: "offline", role: "status" });
+  private readonly network = createElement("p", { class: "offline", role: "status" });
 
   constructor(
     private readonly root: HTMLElement,
@@ -40,13 +40,17 @@ export class Panel {
     const { words, log } = options;
     const expanded = { "aria-haspopup": "dialog", "aria-expanded": "false" };
     const launch = { type: "button", class: "launcher", ...expanded, onclick: () => this.toggle() };
-    this.launcher = make("button", launch, icon("chat", 26), icon("down", 26));
+    this.launcher = createElement("button", launch, createWidgetIcon("chat", 26), createWidgetIcon("down", 26));
     this.input = this.makeInput();
-    this.sendButton = make("button", { type: "submit", class: "send", ...labelled(words.send) }, icon("send"));
-    const stop = { type: "button", class: "send", ...labelled(words.stop), hidden: "", onclick: actions.stop };
-    this.stopButton = make("button", stop, icon("stop"));
-    this.suggestions = make("div", { class: "suggestions", role: "group", "aria-label": words.suggestions });
-    this.element = make(
+    this.sendButton = createElement(
+      "button",
+      { type: "submit", class: "send", ...createLabel(words.send) },
+      createWidgetIcon("send"),
+    );
+    const stop = { type: "button", class: "send", ...createLabel(words.stop), hidden: "", onclick: actions.stop };
+    this.stopButton = createElement("button", stop, createWidgetIcon("stop"));
+    this.suggestions = createElement("div", { class: "suggestions", role: "group", "aria-label": words.suggestions });
+    this.element = createElement(
       "section",
       this.attributes(),
       this.makeHeader(),
@@ -71,15 +75,19 @@ export class Panel {
 
   private makeHeader(): HTMLElement {
     const { words, agentId, isInline } = this.options;
-    const button = (name: IconName, label: string, onclick: () => void) =>
-      make("button", { type: "button", class: "tool", ...labelled(label), onclick }, icon(name));
-    const anew = button("anew", words.anew, this.actions.startAnew);
-    const close = isInline ? [] : [button("close", words.close, () => this.close())];
-    return make("header", {}, agentMark(agentId), this.heading, anew, ...close);
+    const createHeaderButton = (name: IconName, label: string, onclick: () => void) =>
+      createElement(
+        "button",
+        { type: "button", class: "tool", ...createLabel(label), onclick },
+        createWidgetIcon(name),
+      );
+    const anew = createHeaderButton("anew", words.anew, this.actions.startAnew);
+    const close = isInline ? [] : [createHeaderButton("close", words.close, () => this.close())];
+    return createElement("header", {}, createAgentMark(agentId), this.heading, anew, ...close);
   }
 
   private makeInput(): HTMLTextAreaElement {
-    const input = make("textarea", {
+    const input = createElement("textarea", {
       rows: "1",
       maxlength: "32000",
       onkeydown: (event) => {
@@ -96,8 +104,8 @@ export class Panel {
   private makeForm(): HTMLElement {
     const { tray } = this.options;
     const controls = [tray.button, tray.picker, this.input, this.sendButton, this.stopButton];
-    const composer = make("div", { class: "composer" }, ...controls);
-    return make("form", { onsubmit: (event) => this.onSubmit(event) }, tray.element, composer);
+    const composer = createElement("div", { class: "composer" }, ...controls);
+    return createElement("form", { onsubmit: (event) => this.onSubmit(event) }, tray.element, composer);
   }
 
   private onSubmit(event: Event) {
@@ -108,17 +116,17 @@ export class Panel {
   /** Files may be dropped anywhere on the panel; without this the browser would leave the page. */
   private followDrops() {
     const { tray } = this.options;
-    const bringsFiles = (event: DragEvent) => tray.isAllowed && event.dataTransfer?.types.includes("Files");
-    const mark = (event: DragEvent, isOver: boolean) => {
-      if (!bringsFiles(event)) return;
+    const dragsFiles = (event: DragEvent) => tray.isAllowed && event.dataTransfer?.types.includes("Files");
+    const markDropTarget = (event: DragEvent, isOver: boolean) => {
+      if (!dragsFiles(event)) return;
       event.preventDefault();
       this.element.toggleAttribute("data-drop", isOver);
     };
-    this.element.addEventListener("dragover", (event) => mark(event, true));
-    this.element.addEventListener("dragleave", (event) => mark(event, false));
+    this.element.addEventListener("dragover", (event) => markDropTarget(event, true));
+    this.element.addEventListener("dragleave", (event) => markDropTarget(event, false));
     this.element.addEventListener("drop", (event) => {
-      mark(event, false);
-      if (bringsFiles(event)) tray.add(event.dataTransfer?.files);
+      markDropTarget(event, false);
+      if (dragsFiles(event)) tray.add(event.dataTransfer?.files);
     });
   }
 
@@ -126,14 +134,14 @@ export class Panel {
     this.heading.textContent = look.title;
     this.input.placeholder = look.placeholder;
     this.input.setAttribute("aria-label", look.placeholder);
-    this.launcher.setAttribute("aria-label", fillIn(this.options.words.open, look));
+    this.launcher.setAttribute("aria-label", fillPlaceholders(this.options.words.open, look));
   }
 
   /** Questions to begin with, until something was said. */
   showSuggestions(texts: string[]) {
     this.suggestions.hidden = !(this.options.log.isEmpty && texts.length > 0);
     const buttons = texts.map((text) =>
-      make("button", { type: "button", class: "suggestion", onclick: () => this.actions.submit(text) }, text),
+      createElement("button", { type: "button", class: "suggestion", onclick: () => this.actions.submit(text) }, text),
     );
     this.suggestions.replaceChildren(...buttons);
   }
@@ -195,4 +203,4 @@ export class Panel {
   }
 }
 
-const labelled = (label: string) => ({ "aria-label": label, title: label });
+const createLabel = (label: string) => ({ "aria-label": label, title: label });

@@ -1,27 +1,27 @@
-const stopped = () => new DOMException("stopped", "AbortError");
+const createAbortError = () => new DOMException("stopped", "AbortError");
 
-export function pause(milliseconds: number, signal?: AbortSignal): Promise<void> {
+export function waitMilliseconds(milliseconds: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(resolve, milliseconds);
-    const stop = () => {
+    const abortPause = () => {
       clearTimeout(timer);
-      reject(stopped());
+      reject(createAbortError());
     };
-    signal?.addEventListener("abort", stop, { once: true });
+    signal?.addEventListener("abort", abortPause, { once: true });
   });
 }
 
 /** Wait until the page is looked at. */
-export function whileHidden(signal?: AbortSignal): Promise<void> {
+export function waitWhileHidden(signal?: AbortSignal): Promise<void> {
   if (!document.hidden) return Promise.resolve();
   return new Promise((resolve, reject) => {
     const done = new AbortController();
-    const finish = (settle: () => void) => {
+    const finishWaiting = (settle: () => void) => {
       done.abort();
       settle();
     };
-    const look = () => document.hidden || finish(resolve);
-    document.addEventListener("visibilitychange", look, { signal: done.signal });
-    signal?.addEventListener("abort", () => finish(() => reject(stopped())), { signal: done.signal });
+    const checkVisibility = () => document.hidden || finishWaiting(resolve);
+    document.addEventListener("visibilitychange", checkVisibility, { signal: done.signal });
+    signal?.addEventListener("abort", () => finishWaiting(() => reject(createAbortError())), { signal: done.signal });
   });
 }

@@ -13,10 +13,11 @@ type Told =
   | { kind: "failure"; turn: number; message: string };
 
 const query = new URLSearchParams(location.search);
-const chat = document.createElement("retinue-chat") as RetinueChat;
+/** A hosted page is shown in the same way as the widget. */
+const chat = document.createElement(query.get("of") === "page" ? "retinue-page" : "retinue-chat") as RetinueChat;
 const turns = new Map<number, Turn>();
 let lastTurn = 0;
-const tell = (message: object) => parent.postMessage({ source: "retinue-preview", ...message }, location.origin);
+const tellConsole = (message: object) => parent.postMessage({ source: "retinue-preview", ...message }, location.origin);
 
 chat.setAttribute("agent-id", query.get("agent") ?? "");
 chat.setAttribute("lang", query.get("lang") ?? "en");
@@ -24,21 +25,21 @@ chat.design = { settings: {} };
 chat.conversation = {
   hasBegunBefore: false,
   sessionId: "preview",
-  startAnew: () => tell({ kind: "anew" }),
-  messages: async () => [],
-  decided: () => new Promise(() => {}),
+  startAnew: () => tellConsole({ kind: "anew" }),
+  loadMessages: async () => [],
+  waitForDecision: () => new Promise(() => {}),
   // Files are not offered here: `design` allows none.
-  say: ({ text }, { hear, begin }, signal) =>
+  sendQuestion: ({ text }, { hear, begin }, signal) =>
     new Promise((resolve, reject) => {
       lastTurn += 1;
       const turn = lastTurn;
       turns.set(turn, { hear, resolve, reject });
-      const stop = () => {
-        tell({ kind: "stop", turn });
+      const stopReply = () => {
+        tellConsole({ kind: "stop", turn });
         reject(new DOMException("stopped", "AbortError"));
       };
-      signal.addEventListener("abort", stop, { once: true });
-      tell({ kind: "ask", turn, message: text });
+      signal.addEventListener("abort", stopReply, { once: true });
+      tellConsole({ kind: "ask", turn, message: text });
       begin();
     }),
 };
@@ -51,5 +52,5 @@ addEventListener("message", ({ origin, source, data }: MessageEvent<Told>) => {
   if (data.kind === "end") turns.get(data.turn)?.resolve(data.end);
   if (data.kind === "failure") turns.get(data.turn)?.reject(new Error(data.message));
 });
-chat.addEventListener("retinue-ready", () => tell({ kind: "ready" }));
+chat.addEventListener("retinue-ready", () => tellConsole({ kind: "ready" }));
 document.body.append(chat);

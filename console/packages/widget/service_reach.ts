@@ -1,5 +1,5 @@
 import type { ChatService } from "./chat_types";
-import { untilReachable } from "./recovery";
+import { waitUntilServiceReachable } from "./recovery";
 
 /** Whether the service answers, as far as the widget has heard. */
 export class ServiceReach {
@@ -19,7 +19,7 @@ export class ServiceReach {
 
   /** Ask until the service is back, so that what is said about it stays true. */
   watch() {
-    this.watching ??= untilReachable(this.conversation, this.signal, this.report)
+    this.watching ??= waitUntilServiceReachable(this.conversation, this.signal, this.report)
       .catch(() => this.report(true))
       .finally(() => {
         this.watching = null;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { ChatError } from "./chat_error";
 import type { StoredFile, StoredMessage } from "./chat_types";
-import { asStored } from "./recovery";
-import { type FailedQuestion, type UnsentState, unsentAfter } from "./unsent_message";
+import { explainStoredFailure } from "./recovery";
+import { type FailedQuestion, reconcileUnsent, type UnsentState } from "./unsent_message";
 
 const NOTHING: UnsentState = { text: "", files: [], asked: null, failed: null };
 
@@ -15,7 +15,7 @@ const failed = (isPutBack: boolean, told = "failed"): FailedQuestion => ({
   ...{ text: "Where?", files: [], mayRetry: true, isPutBack, message: told },
 });
 const unsent = (kept: Partial<UnsentState>, ...messages: StoredMessage[]) =>
-  unsentAfter({ ...NOTHING, ...kept }, messages);
+  reconcileUnsent({ ...NOTHING, ...kept }, messages);
 
 describe("what a visitor has written", () => {
   it("is not in the field if the service has it", () => {
@@ -56,7 +56,7 @@ it.each([
   ["cannotAnswer", { isRefusal: true }, "", [asked("Where?", { has_failed: true })], "cannotAnswer", true],
   ["unreachable", {}, "", [asked("Where?", { has_failed: true })], "unreachable", false],
 ])("tells a failure (%s, %j) as it is told after a reload", async (key, options, heard, messages, told, wasBegun) => {
-  const conversation = { messages: async () => messages };
-  const error = await asStored(new ChatError(key, options), { text: "Where?" }, heard, conversation);
+  const conversation = { loadMessages: async () => messages };
+  const error = await explainStoredFailure(new ChatError(key, options), { text: "Where?" }, heard, conversation);
   expect([(error as ChatError).message, (error as ChatError).wasBegun]).toEqual([told, wasBegun]);
 });

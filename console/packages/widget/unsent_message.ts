@@ -18,14 +18,14 @@ export type UnsentState = { text: string; files: SentFile[]; asked: Question | n
 export class UnsentMessage {
   constructor(private readonly conversation: ChatService) {}
 
-  private get name() {
+  private get storageKey() {
     return `${this.conversation.storageName}:${this.conversation.sessionId}:unsent`;
   }
 
   read(): UnsentState {
     const none = { text: "", files: [], asked: null, failed: null };
     try {
-      return { ...none, ...parseJson<UnsentState>(sessionStorage.getItem(this.name)) };
+      return { ...none, ...parseJson<UnsentState>(sessionStorage.getItem(this.storageKey)) };
     } catch {
       return none;
     }
@@ -33,12 +33,12 @@ export class UnsentMessage {
 
   write(part: Partial<UnsentState>) {
     const { text, files, asked, failed } = { ...this.read(), ...part };
-    const question = <Of extends Question>(one: Of | null) =>
-      one && { ...one, bubble: undefined, files: named(one.files) };
-    const kept = { text, files: named(files), asked: question(asked), failed: question(failed) };
+    const questionToKeep = <Of extends Question>(one: Of | null) =>
+      one && { ...one, bubble: undefined, files: keepFileNames(one.files) };
+    const kept = { text, files: keepFileNames(files), asked: questionToKeep(asked), failed: questionToKeep(failed) };
     try {
-      if (text || files.length || asked || failed) sessionStorage.setItem(this.name, JSON.stringify(kept));
-      else sessionStorage.removeItem(this.name);
+      if (text || files.length || asked || failed) sessionStorage.setItem(this.storageKey, JSON.stringify(kept));
+      else sessionStorage.removeItem(this.storageKey);
     } catch {
       // Without storage, a reload begins with an empty field.
     }
@@ -46,32 +46,32 @@ export class UnsentMessage {
 }
 
 /** Of files only what the service knows of them can be kept. */
-const named = (files: StoredFile[]) => files.map(({ file_id, filename }) => ({ file_id, filename }));
+const keepFileNames = (files: StoredFile[]) => files.map(({ file_id, filename }) => ({ file_id, filename }));
 
 /** A question in front of what was written since; once is enough. */
-export function prepended(question: string, text: string): string {
+export function putQuestionBefore(question: string, text: string): string {
   if (!question || text === question || text.startsWith(`${question}\n`)) return text;
   return [question, text].filter(Boolean).join("\n");
 }
 
-export function asFailed({ text, typed, files }: Question, failure: unknown): FailedQuestion {
+export function failQuestion({ text, typed, files }: Question, failure: unknown): FailedQuestion {
   const { message, mayRetry, wasBegun } = failure instanceof ChatError ? failure : new ChatError("failed");
   // How long to wait is over by then.
-  const told = message === "tooManyFor" ? "tooMany" : message;
-  return { text, typed, files, isPutBack: !wasBegun, message: told, mayRetry };
+  const shownMessage = message === "tooManyFor" ? "tooMany" : message;
+  return { text, typed, files, isPutBack: !wasBegun, message: shownMessage, mayRetry };
 }
 
-export const asError = ({ message, mayRetry, isPutBack }: FailedQuestion) =>
+export const restoreChatError = ({ message, mayRetry, isPutBack }: FailedQuestion) =>
   new ChatError(message, { mayRetry, wasBegun: !isPutBack });
 
 /**
  * What was kept, after a look at what the service has: a question stands in the conversation or in the field, never in
  * both, and why it failed is told once.
  */
-export function unsentAfter({ text, files, asked, failed }: UnsentState, messages: StoredMessage[]): UnsentState {
+export function reconcileUnsent({ text, files, asked, failed }: UnsentState, messages: StoredMessage[]): UnsentState {
   const last = messages.at(-1);
-  const isLast = (question: string) => last?.role === "user" && last.content === question;
-  const isStored = Boolean(text) && isLast(text);
+  const isLastQuestion = (question: string) => last?.role === "user" && last.content === question;
+  const isStored = Boolean(text) && isLastQuestion(text);
   const stored = new Set(isStored ? last?.attachments?.map((file) => file.file_id) : []);
   const lastQuestion = messages.findLast(({ role }) => role === "user")?.content;
   const missing = asked && asked.text !== lastQuestion ? asked : null;
@@ -80,9 +80,9 @@ export function unsentAfter({ text, files, asked, failed }: UnsentState, message
     files: files.filter((file) => !stored.has(file.file_id)),
     asked: missing,
   };
-  const isTold = failed && isLast(failed.text) && last?.has_failed;
+  const isTold = failed && isLastQuestion(failed.text) && last?.has_failed;
   const isInField = Boolean(now.text || now.files.length);
-  if (failed && !isTold && isLast(failed.text)) return { ...now, failed: { ...failed, isPutBack: false } };
+  if (failed && !isTold && isLastQuestion(failed.text)) return { ...now, failed: { ...failed, isPutBack: false } };
   if (failed?.isPutBack && !isTold && isInField) return { ...now, failed };
-  return { ...now, failed: missing ? asFailed(missing, new ChatError("unanswered")) : null };
+  return { ...now, failed: missing ? failQuestion(missing, new ChatError("unanswered")) : null };
 }

@@ -1,10 +1,10 @@
 // @vitest-environment jsdom
-import { widgetWords } from "@retinue/words/widget";
+import { selectWidgetWords } from "@retinue/words/widget";
 import { expect, it } from "vitest";
 import type { Design } from "./chat_types";
 import { PublicConversation } from "./conversation";
-import { lookOf } from "./look";
-import { citedDocuments } from "./message_log";
+import { resolveWidgetLook } from "./look";
+import { groupCitedDocuments } from "./message_log";
 
 it("makes a session once, and anew when asked", () => {
   const to = { baseUrl: "", agentId: "agt_1", apiKey: "emb_1", user: null };
@@ -20,7 +20,7 @@ it("makes a session once, and anew when asked", () => {
 
 it("takes an attribute over the design, and the design over its own", () => {
   const look = (attributes: Record<string, string>, design: Design | null) =>
-    lookOf({ getAttribute: (name) => attributes[name] ?? null }, design, widgetWords("de-AT"));
+    resolveWidgetLook({ getAttribute: (name) => attributes[name] ?? null }, design, selectWidgetWords("de-AT"));
   const settings: Design["settings"] = { title: "Designed", accent: "#0a6d76", scheme: "dark", suggestions: ["One"] };
   const design = { agent: { name: "Clerk" }, settings };
   expect(look({}, { agent: { name: "Clerk" }, settings: {} })).toMatchObject({
@@ -41,7 +41,7 @@ it("lists a document once, and only if the reply cites it", () => {
     ...{ index: at + 1, document_name, chunk_preview: "", page: null, url: null },
   }));
   const shown = ["Yes [1], and [3].", "[1, 2]", "Nothing cited.", "", "A list: x[0], [99]"].map((text) =>
-    citedDocuments(sources, text).map((all) => all.map(({ index }) => index)),
+    groupCitedDocuments(sources, text).map((all) => all.map(({ index }) => index)),
   );
   expect(shown).toEqual([[[1, 3]], [[1], [2]], [], [], []]);
 });

@@ -1,11 +1,11 @@
-import { addFromScript, defineElement, ownScript } from "@retinue/elements";
+import { addElementFromScript, defineElement, findOwnScript } from "@retinue/elements";
 import { RetinueChat } from "./chat_element";
 
-const script = ownScript();
+const script = findOwnScript();
 RetinueChat.ownBase = script ? script.src.replace(/\/embed\/widget\.js.*$/, "") : "";
 defineElement("retinue-chat", RetinueChat);
 
-addFromScript(script, "agent-id", (attributes) => {
+addElementFromScript(script, "agent-id", (attributes) => {
   const chat = document.createElement("retinue-chat");
   chat.setAttribute("base-url", RetinueChat.ownBase);
   for (const [name, value] of attributes) chat.setAttribute(name, value);

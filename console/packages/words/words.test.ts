@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
-import { widgetWords } from "./widget";
+import { selectWidgetWords } from "./widget";
 import de from "./widget.de.json";
 import en from "./widget.en.json";
-import { fillIn, languageOf } from "./words";
+import { fillPlaceholders, matchLanguage } from "./words";
 
 const placeholders = (text: string) => [...text.matchAll(/\{(\w+)\}/g)].map(([, name]) => name).sort();
 
@@ -13,7 +13,7 @@ it.each([["widget", en, de]])("translates every text of the %s", (_, english, ge
 });
 
 it("finds the language of a tag, and English for one that we do not have", () => {
-  expect(["de-AT", "DE", "en-GB", "fr", "", null, undefined].map(languageOf)).toEqual([
+  expect(["de-AT", "DE", "en-GB", "fr", "", null, undefined].map(matchLanguage)).toEqual([
     "de",
     "de",
     "en",
@@ -22,9 +22,9 @@ it("finds the language of a tag, and English for one that we do not have", () =>
     undefined,
     undefined,
   ]);
-  expect([widgetWords("de-CH").send, widgetWords("fr").send]).toEqual(["Senden", "Send"]);
+  expect([selectWidgetWords("de-CH").send, selectWidgetWords("fr").send]).toEqual(["Senden", "Send"]);
 });
 
 it("puts values into a text and leaves names without one", () => {
-  expect(fillIn("{a} of {b} and {c}", { a: 1, b: "{a}" })).toBe("1 of {a} and {c}");
+  expect(fillPlaceholders("{a} of {b} and {c}", { a: 1, b: "{a}" })).toBe("1 of {a} and {c}");
 });

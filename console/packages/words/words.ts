@@ -5,11 +5,11 @@ export type Language = keyof typeof LANGUAGES;
 export type SectionWords<Table> = Record<Language, Table>;
 
 /** The language of a tag such as `de-AT`, if we have it. */
-export function languageOf(tag: string | null | undefined): Language | undefined {
+export function matchLanguage(tag: string | null | undefined): Language | undefined {
   const found = (tag ?? "").slice(0, 2).toLowerCase();
   return found in LANGUAGES ? (found as Language) : undefined;
 }
 
 /** Put values into a text: `{name}`. A name without a value stays. */
-export const fillIn = (text: string, values: object) =>
+export const fillPlaceholders = (text: string, values: object) =>
   text.replace(/\{(\w+)\}/g, (whole, name: string) => String((values as Record<string, unknown>)[name] ?? whole));

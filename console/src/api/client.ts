@@ -1,17 +1,17 @@
 import createClient, { type Middleware } from "openapi-fetch";
 import { basePath, STRICT } from "./base";
 import { noteLostRequest } from "./connection";
-import { ApiError, errorOf, isOwnLimit } from "./errors";
+import { ApiError, isOwnLimit, readApiError } from "./errors";
 import { noteWrite } from "./repeats";
 import type { paths } from "./schema";
-import { accessToken, refreshToken } from "./session";
-import { actingTenant } from "./tenant";
+import { findAccessToken, refreshAccessToken } from "./session";
+import { readActingTenant } from "./tenant";
 
 export type Rate = { limit: number; remaining: number; resetAt: number };
 let rate: Rate | undefined;
 const rateListeners = new Set<() => void>();
-export const currentRate = () => rate;
-export function subscribeToRate(listener: () => void) {
+export const readRateLimit = () => rate;
+export function subscribeToRateLimit(listener: () => void) {
   rateListeners.add(listener);
   return () => void rateListeners.delete(listener);
 }
@@ -19,7 +19,7 @@ export function subscribeToRate(listener: () => void) {
 /** Until when the organization's requests are refused, and the seconds of the window that is used up. */
 export type RequestPause = { endsAt: number; windowSeconds: number };
 let pause: RequestPause = { endsAt: 0, windowSeconds: 60 };
-export const currentPause = () => pause;
+export const readRatePause = () => pause;
 
 /** What an answer says about the organization's requests; a refusal by another limit has numbers of its own. */
 export function noteRateLimit(response: Response) {
@@ -39,7 +39,7 @@ export function noteRateLimit(response: Response) {
 }
 
 const GATEWAY_CODES = ["http_502", "http_503", "http_504"];
-const newCorrelationId = () => `con_${crypto.getRandomValues(new Uint32Array(3)).join("").slice(0, 24)}`;
+const createCorrelationId = () => `con_${crypto.getRandomValues(new Uint32Array(3)).join("").slice(0, 24)}`;
 
 /** `fetch` with the session: the token from memory, one refresh after a 401, errors as `ApiError`. */
 export function fetchAsUser(input: Request): Promise<Response> {
@@ -47,20 +47,28 @@ export function fetchAsUser(input: Request): Promise<Response> {
   return input.method === "GET" ? answer : noteWrite(answer);
 }
 
-async function sendWithRefresh(input: Request): Promise<Response> {
+const sendWithRefresh = async (input: Request) => requireOkResponse(await exchangeWithRefresh(input));
+
+/** As `fetchAsUser`, but a refusal is an answer like any other, for pages that show answers as they are. */
+export async function exchangeAsUser(input: Request): Promise<Response> {
+  const answer = exchangeWithRefresh(input);
+  const response = await (input.method === "GET" ? answer : noteWrite(answer));
+  noteRateLimit(response);
+  return response;
+}
+
+async function exchangeWithRefresh(input: Request): Promise<Response> {
   const spare = input.clone();
   const first = await sendRequest(input);
-  if (first.status !== 401) return requireOk(first);
-  if (!(await refreshToken())) throw await errorOf(first);
-  return requireOk(await sendRequest(spare));
+  return first.status === 401 && (await refreshAccessToken()) ? sendRequest(spare) : first;
 }
 
 async function sendRequest(request: Request): Promise<Response> {
-  const token = await accessToken();
+  const token = await findAccessToken();
   if (token) request.headers.set("Authorization", `Bearer ${token}`);
-  const tenant = actingTenant();
+  const tenant = readActingTenant();
   if (tenant) request.headers.set("X-Tenant-ID", tenant);
-  request.headers.set("X-Correlation-ID", newCorrelationId());
+  request.headers.set("X-Correlation-ID", createCorrelationId());
   request.headers.set(...STRICT);
   try {
     return await fetch(request);
@@ -70,10 +78,10 @@ async function sendRequest(request: Request): Promise<Response> {
   }
 }
 
-async function requireOk(response: Response): Promise<Response> {
+async function requireOkResponse(response: Response): Promise<Response> {
   noteRateLimit(response);
   if (response.ok) return response;
-  const error = await errorOf(response);
+  const error = await readApiError(response);
   // A gateway answers for a server that is gone, and not in our words.
   throw GATEWAY_CODES.includes(error.code) ? noteLostRequest() : error;
 }
@@ -86,10 +94,10 @@ export const api = createClient<paths>({ baseUrl: `${location.origin}${basePath}
 api.use(empty);
 
 /** The data of an answer; `fetchAsUser` has thrown already if there is none. */
-export async function data<T>(answer: Promise<{ data?: T }>): Promise<T> {
+export async function unwrapData<T>(answer: Promise<{ data?: T }>): Promise<T> {
   const { data: found } = await answer;
   if (found === undefined) throw new ApiError(0, "unexpected", "The answer was empty.");
   return found;
 }
 
-export const urlOf = (path: string) => `${location.origin}${basePath}${path}`;
+export const apiUrlOf = (path: string) => `${location.origin}${basePath}${path}`;

@@ -17,7 +17,7 @@ afterEach(() => {
 });
 
 test("one request without an answer is no outage", async () => {
-  const { isServerGone, checkServer: suspect, waitUntilBack: whenBack } = await import("./connection");
+  const { isServerGone, checkServer: suspect, waitUntilServerBack: whenBack } = await import("./connection");
   answers.push(ok);
   suspect();
   await whenBack(new AbortController().signal);
@@ -29,7 +29,7 @@ test("a server that is gone is asked until it is back", async () => {
     isServerGone,
     subscribeToServer,
     checkServer: suspect,
-    waitUntilBack: whenBack,
+    waitUntilServerBack: whenBack,
   } = await import("./connection");
   const heard: boolean[] = [];
   subscribeToServer(() => heard.push(isServerGone()));
@@ -44,7 +44,7 @@ test("a server that is gone is asked until it is back", async () => {
 });
 
 test("whoever gives up waits no longer", async () => {
-  const { checkServer: suspect, waitUntilBack: whenBack } = await import("./connection");
+  const { checkServer: suspect, waitUntilServerBack: whenBack } = await import("./connection");
   answers.push(refused, refused, refused, refused);
   suspect();
   const control = new AbortController();
@@ -54,6 +54,6 @@ test("whoever gives up waits no longer", async () => {
 });
 
 test("pauses grow and end", async () => {
-  const { pauseAfter } = await import("./connection");
+  const { reconnectPauseMs: pauseAfter } = await import("./connection");
   expect([1, 2, 3, 9].map((failed) => pauseAfter(failed, 0.5))).toEqual([1000, 2000, 4000, 10_000]);
 });

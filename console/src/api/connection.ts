@@ -1,5 +1,5 @@
 import { basePath } from "./base";
-import { unreachableError } from "./errors";
+import { createUnreachableError } from "./errors";
 
 const FIRST_MS = 1000;
 const MAX_PAUSE_MS = 10_000;
@@ -21,17 +21,17 @@ export function subscribeToServer(listener: () => void) {
   return () => void listeners.delete(listener);
 }
 
-function setGone(gone: boolean) {
+function setServerGone(gone: boolean) {
   if (isGone === gone) return;
   isGone = gone;
   for (const listener of listeners) listener();
 }
 
 /** How long to wait before the next question, a little different in each tab: they do not come back all at once. */
-export const pauseAfter = (failed: number, chance = Math.random()) =>
+export const reconnectPauseMs = (failed: number, chance = Math.random()) =>
   Math.min(MAX_PAUSE_MS, FIRST_MS * 2 ** (failed - 1)) * (0.8 + 0.4 * chance);
 
-async function isAnswering(): Promise<boolean> {
+async function isServerAnswering(): Promise<boolean> {
   try {
     const signal = AbortSignal.timeout(ANSWER_TIMEOUT_MS);
     const response = await fetch(`${basePath}/health`, { cache: "no-store", credentials: "omit", signal });
@@ -42,7 +42,7 @@ async function isAnswering(): Promise<boolean> {
 }
 
 /** Wait, unless the network comes back or the tab is looked at again. */
-const waitForWake = (ms: number) =>
+const waitUntilAwake = (ms: number) =>
   new Promise<void>((done) => {
     const timer = setTimeout(done, ms);
     wake = () => {
@@ -53,13 +53,13 @@ const waitForWake = (ms: number) =>
 
 async function waitForServer() {
   if (Date.now() - backAt > SETTLED_MS) failures = 0;
-  while (!(await isAnswering())) {
-    setGone(true);
+  while (!(await isServerAnswering())) {
+    setServerGone(true);
     failures += 1;
-    await waitForWake(pauseAfter(failures));
+    await waitUntilAwake(reconnectPauseMs(failures));
   }
   backAt = Date.now();
-  setGone(false);
+  setServerGone(false);
 }
 
 /** A request got no answer: find out whether the server is gone, and if so ask until it is back. */
@@ -70,7 +70,7 @@ export function checkServer() {
 }
 
 /** Resolves when the server answers: at once if nobody doubts it. */
-export async function waitUntilBack(signal: AbortSignal): Promise<void> {
+export async function waitUntilServerBack(signal: AbortSignal): Promise<void> {
   if (!checking || signal.aborted) return;
   const aborted = new Promise<void>((done) => signal.addEventListener("abort", () => done(), { once: true }));
   await Promise.race([checking, aborted]);
@@ -79,7 +79,7 @@ export async function waitUntilBack(signal: AbortSignal): Promise<void> {
 /** What a request without an answer fails with. */
 export function noteLostRequest() {
   checkServer();
-  return unreachableError();
+  return createUnreachableError();
 }
 
 if (typeof window !== "undefined") {

@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
-import { asApiError, errorOf } from "./errors";
+import { asApiError, readApiError } from "./errors";
 
 const refused = (details: Record<string, unknown>) =>
-  errorOf(
+  readApiError(
     Response.json(
       { error: { code: "validation_error", message: "The request is not valid.", details } },
       { status: 422 },

@@ -1,4 +1,4 @@
-import { phraseOf, sentenceOf } from "../shared/refusals/refusals";
+import { translateProblem, translateRefusal } from "../shared/refusals/refusals";
 
 /** A refusal of the server, or no answer at all (`status` 0). */
 export class ApiError extends Error {
@@ -10,12 +10,12 @@ export class ApiError extends Error {
     readonly correlationId = "",
     readonly retryAfterSeconds = 0,
     /** The organization has used up its requests; other limits refuse one thing, not every request. */
-    readonly isOwnLimit = false,
+    readonly isTenantLimit = false,
   ) {
     super(message);
   }
 
-  get reason(): string {
+  get reasonText(): string {
     return typeof this.details.reason === "string" ? this.details.reason : "";
   }
 }
@@ -23,31 +23,31 @@ export class ApiError extends Error {
 /** Whether an answer is the refusal of a request by the limit of the organization's plan. */
 export const isOwnLimit = (response: Response) => response.headers.get("X-RateLimit-Scope") === "tenant";
 
-export const unreachableError = () =>
-  new ApiError(0, "server_gone", sentenceOf("server_gone", "The server does not answer."));
+export const createUnreachableError = () =>
+  new ApiError(0, "server_gone", translateRefusal("server_gone", "The server does not answer."));
 
 /** What is wrong with which field: `{ base_url: "must begin with https://" }` → "Base url must begin with https://". */
-function sentences(details: Record<string, unknown> = {}): string {
+function describeDetails(details: Record<string, unknown> = {}): string {
   const found = Object.entries(details).filter((pair): pair is [string, string] => typeof pair[1] === "string");
-  return found.map(([field, text]) => sentence(field, text)).join(" ");
+  return found.map(([field, text]) => describeField(field, text)).join(" ");
 }
 
-function sentence(field: string, text: string): string {
+function describeField(field: string, text: string): string {
   const words = field.replace(/[_.]/g, " ");
   const isWhole = /^[A-Z]/.test(text);
-  const named = `${words.charAt(0).toUpperCase()}${words.slice(1)} ${phraseOf(text)}`;
+  const named = `${words.charAt(0).toUpperCase()}${words.slice(1)} ${translateProblem(text)}`;
   return `${isWhole ? text : named}`.replace(/[^.!?]$/, "$&.");
 }
 
-export async function errorOf(response: Response): Promise<ApiError> {
+export async function readApiError(response: Response): Promise<ApiError> {
   const correlationId = response.headers.get("X-Correlation-ID") ?? "";
   const retryAfter = Number(response.headers.get("Retry-After") ?? 0) || 0;
   try {
     const { error } = (await response.json()) as {
       error: { code: string; message: string; details?: Record<string, unknown> };
     };
-    const invalid = error.code === "validation_error" && sentences(error.details);
-    const message = invalid || sentenceOf(error.code, error.message, error.details);
+    const invalid = error.code === "validation_error" && describeDetails(error.details);
+    const message = invalid || translateRefusal(error.code, error.message, error.details);
     const isOwn = response.status === 429 && isOwnLimit(response);
     return new ApiError(response.status, error.code, message, error.details, correlationId, retryAfter, isOwn);
   } catch {

@@ -2,9 +2,9 @@
 import { QueryObserver } from "@tanstack/react-query";
 import { expect, it, vi } from "vitest";
 import { ApiError } from "./errors";
-import { newQueryClient, refetchShown } from "./queries";
+import { createQueryClient, refetchShownQueries } from "./queries";
 
-const retry = newQueryClient().getDefaultOptions().queries?.retry as (count: number, error: Error) => boolean;
+const retry = createQueryClient().getDefaultOptions().queries?.retry as (count: number, error: Error) => boolean;
 const refused = (status: number, seconds = 0, isOwnLimit = false) =>
   new ApiError(status, "x", "x", {}, "", seconds, isOwnLimit);
 
@@ -16,12 +16,12 @@ it("tries again what may be gone in a moment, and does not wait for a limit of t
 });
 
 it("asks after an outage for all that is shown, and not only for what failed", async () => {
-  const client = newQueryClient();
+  const client = createQueryClient();
   const read = vi.fn(async () => "fresh");
   client.setQueryData(["shown"], "before");
   client.setQueryData(["left"], "before");
   const over = new QueryObserver(client, { queryKey: ["shown"], queryFn: read }).subscribe(() => undefined);
-  await refetchShown(client);
+  await refetchShownQueries(client);
   expect(read).toHaveBeenCalledOnce();
   expect(client.getQueryData(["shown"])).toBe("fresh");
   expect(client.getQueryState(["left"])?.isInvalidated).toBe(true);

@@ -13,22 +13,22 @@ export function noteWrite<T>(answer: Promise<T>, nowMs = performance.now()): Pro
   if (!click || nowMs - click.atMs > CAUSED_MS) return answer;
   click.hasWritten = true;
   click.pending += 1;
-  const settle = () => {
+  const settleWrite = () => {
     click.pending -= 1;
   };
-  answer.then(settle, settle);
+  answer.then(settleWrite, settleWrite);
   return answer;
 }
 
 /** Whether a click would send once more what the click before it has sent; notes the click if not. */
-export function isRepeat(button: Element, nowMs = performance.now()): boolean {
+export function isRepeatedClick(button: Element, nowMs = performance.now()): boolean {
   const isAgain = last?.button === button && last.hasWritten && (last.pending > 0 || nowMs - last.atMs < DOUBLE_MS);
   if (!isAgain) last = { button, atMs: nowMs, hasWritten: false, pending: 0 };
   return isAgain;
 }
 
 /** What was typed or chosen since then makes the next click another one. */
-export function forgetClick() {
+export function forgetLastClick() {
   last = undefined;
 }
 
@@ -37,12 +37,12 @@ export function forgetClick() {
  * and one in a dialog that fades away is no longer busy. A form that Enter submits clicks its button too.
  */
 export function dropRepeatedClicks() {
-  const hear = (event: MouseEvent) => {
+  const stopRepeatedClick = (event: MouseEvent) => {
     const button = event.target instanceof Element ? event.target.closest(BUTTONS) : null;
-    if (!button || !isRepeat(button)) return;
+    if (!button || !isRepeatedClick(button)) return;
     event.preventDefault();
     event.stopImmediatePropagation();
   };
-  window.addEventListener("click", hear, true);
-  window.addEventListener("input", forgetClick, true);
+  window.addEventListener("click", stopRepeatedClick, true);
+  window.addEventListener("input", forgetLastClick, true);
 }

@@ -19,7 +19,7 @@ describe("the session", () => {
     const fetched = vi.spyOn(globalThis, "fetch");
     const session = await fresh();
     await session.resumeSession();
-    expect(session.sessionState()).toBe("signed-out");
+    expect(session.readSessionState()).toBe("signed-out");
     expect(fetched).not.toHaveBeenCalled();
   });
 
@@ -27,7 +27,7 @@ describe("the session", () => {
     vi.spyOn(globalThis, "fetch").mockResolvedValue(granted("secret-token"));
     const session = await fresh();
     await session.signIn("a@b.example", "x", true);
-    expect(await session.accessToken()).toBe("secret-token");
+    expect(await session.findAccessToken()).toBe("secret-token");
     expect(JSON.stringify({ ...localStorage, ...sessionStorage })).not.toContain("secret-token");
   });
 
@@ -35,7 +35,7 @@ describe("the session", () => {
     localStorage.setItem("retinue.signed-in", "1");
     const fetched = vi.spyOn(globalThis, "fetch").mockImplementation(async () => granted("one"));
     const session = await fresh();
-    await Promise.all([session.refreshToken(), session.refreshToken(), session.refreshToken()]);
+    await Promise.all([session.refreshAccessToken(), session.refreshAccessToken(), session.refreshAccessToken()]);
     expect(fetched).toHaveBeenCalledTimes(1);
   });
 
@@ -45,8 +45,8 @@ describe("the session", () => {
     vi.spyOn(globalThis, "fetch").mockImplementation(async () => answers.shift() ?? granted("never"));
     const session = await fresh();
     await session.resumeSession();
-    expect(session.sessionState()).toBe("signed-in");
-    expect(await session.accessToken()).toBe("second");
+    expect(session.readSessionState()).toBe("signed-in");
+    expect(await session.findAccessToken()).toBe("second");
   });
 
   it("calls a lost session expired, not signed out, so that the page stays", async () => {
@@ -54,7 +54,7 @@ describe("the session", () => {
     vi.spyOn(globalThis, "fetch").mockImplementation(async () => answers.shift() ?? answer(401, { error: {} }));
     const session = await fresh();
     await session.signIn("a@b.example", "x", false);
-    expect(await session.refreshToken()).toBe(false);
-    expect(session.sessionState()).toBe("expired");
+    expect(await session.refreshAccessToken()).toBe(false);
+    expect(session.readSessionState()).toBe("expired");
   });
 });

@@ -1,8 +1,8 @@
 import { basePath, STRICT } from "./base";
 import { noteLostRequest } from "./connection";
-import { ApiError, errorOf } from "./errors";
+import { ApiError, readApiError } from "./errors";
 import { noteWrite } from "./repeats";
-import { forgetTenant } from "./tenant";
+import { forgetActingTenant } from "./tenant";
 
 /** `unknown` until the first refresh has answered; `expired` keeps the page and asks for the password over it. */
 export type SessionState = "unknown" | "signed-out" | "signed-in" | "expired";
@@ -21,32 +21,32 @@ const channel = typeof BroadcastChannel === "undefined" ? undefined : new Broadc
 channel?.addEventListener("message", ({ data }: MessageEvent<Notice>) => {
   if (data.kind === "grant") {
     grant = data.grant;
-    if (state !== "signed-in") enterState("signed-in");
+    if (state !== "signed-in") enterSessionState("signed-in");
   } else if (state !== "signed-out") {
     grant = undefined;
-    enterState("signed-out");
+    enterSessionState("signed-out");
   }
 });
 
-function enterState(next: SessionState) {
+function enterSessionState(next: SessionState) {
   state = next;
   for (const listener of listeners) listener();
 }
 
-export const sessionState = () => state;
+export const readSessionState = () => state;
 export function subscribeToSession(listener: () => void) {
   listeners.add(listener);
   return () => void listeners.delete(listener);
 }
 
-function acceptGrant(body: { access_token: string; expires_in: number }) {
+function acceptTokenGrant(body: { access_token: string; expires_in: number }) {
   grant = { token: body.access_token, expiresAt: Date.now() + body.expires_in * 1000 };
   localStorage.setItem(HINT, "1");
   channel?.postMessage({ kind: "grant", grant } satisfies Notice);
-  enterState("signed-in");
+  enterSessionState("signed-in");
 }
 
-const postCounted = (path: string, body: object): Promise<Response> => noteWrite(postJson(path, body));
+const postCountedJson = (path: string, body: object): Promise<Response> => noteWrite(postJson(path, body));
 
 async function postJson(path: string, body: object): Promise<Response> {
   const headers: Record<string, string> = { "Content-Type": "application/json", [STRICT[0]]: STRICT[1] };
@@ -65,64 +65,69 @@ async function postJson(path: string, body: object): Promise<Response> {
 
 /** Sign in; the result is a token for the second step if the account has one. */
 export async function signIn(email: string, password: string, remember: boolean): Promise<string | undefined> {
-  const response = await postCounted("/auth/login", { email, password, session: "cookie", remember });
-  if (!response.ok) throw await errorOf(response);
+  const response = await postCountedJson("/auth/login", { email, password, session: "cookie", remember });
+  if (!response.ok) throw await readApiError(response);
   const body = await response.json();
   if (body.mfa_required) return body.mfa_token as string;
-  acceptGrant(body);
+  acceptTokenGrant(body);
 }
 
 export type FirstPerson = { token: string; first_name: string; last_name: string; email: string; password: string };
 
 /** What a person without an account may know of the instance. */
-async function readInstance(): Promise<{ open: boolean; sends_mail: boolean }> {
+async function readInstanceSetup(): Promise<{ open: boolean; sends_mail: boolean }> {
   const response = await fetch(`${basePath}/auth/setup`).catch(() => undefined);
   return response?.ok ? await response.json() : { open: false, sends_mail: true };
 }
 
 /** Whether the instance waits for its first administrator. */
-export const isSetupOpen = async (): Promise<boolean> => (await readInstance()).open;
+export const isSetupOpen = async (): Promise<boolean> => (await readInstanceSetup()).open;
 
 /** Whether mails reach people; without a mail server they are files on the server. */
-export const sendsMail = async (): Promise<boolean> => (await readInstance()).sends_mail;
+export const canSendMail = async (): Promise<boolean> => (await readInstanceSetup()).sends_mail;
 
 export type LinkState = "works" | "wrong" | "used";
 
 /** Whether the link of the set-up or of a password reset works; what cannot be asked now is left to its form. */
-export async function stateOfLink(purpose: "setup" | "reset_password", token: string): Promise<LinkState> {
-  const response = await postCounted("/auth/link", { purpose, token });
+export async function loadLinkState(purpose: "setup" | "reset_password", token: string): Promise<LinkState> {
+  const response = await postCountedJson("/auth/link", { purpose, token });
   if (response.status === 409) return "used";
   return response.status === 422 ? "wrong" : "works";
 }
 
 /** Make the first administrator with the link that the server printed; they are signed in at once. */
 export async function createFirstPerson(person: FirstPerson): Promise<void> {
-  const response = await postCounted("/auth/setup", { ...person, session: "cookie", remember: true });
-  if (!response.ok) throw await errorOf(response);
-  acceptGrant(await response.json());
+  const response = await postCountedJson("/auth/setup", { ...person, session: "cookie", remember: true });
+  if (!response.ok) throw await readApiError(response);
+  acceptTokenGrant(await response.json());
 }
 
-export async function verifyCode(mfaToken: string, code: string, remember: boolean): Promise<void> {
-  const response = await postCounted("/auth/mfa/verify", { mfa_token: mfaToken, code, session: "cookie", remember });
-  if (!response.ok) throw await errorOf(response);
-  acceptGrant(await response.json());
+export async function verifySignInCode(mfaToken: string, code: string, remember: boolean): Promise<void> {
+  const response = await postCountedJson("/auth/mfa/verify", {
+    mfa_token: mfaToken,
+    code,
+    session: "cookie",
+    remember,
+  });
+  if (!response.ok) throw await readApiError(response);
+  acceptTokenGrant(await response.json());
 }
 
-const withLock = (work: () => Promise<boolean>): Promise<boolean> =>
+const withSessionLock = (work: () => Promise<boolean>): Promise<boolean> =>
   navigator.locks ? navigator.locks.request("retinue-refresh", work).then((done) => done) : work();
 
 /** One refresh at a time over all tabs. A tab that waited takes what the other one got. */
-async function exchangeCookie(): Promise<boolean> {
+async function exchangeSessionCookie(): Promise<boolean> {
   const before = grant?.token;
-  return withLock(async () => {
+  return withSessionLock(async () => {
     if (grant && grant.token !== before && grant.expiresAt > Date.now()) return true;
     for (const isLast of [false, true]) {
-      const response = await postCounted("/auth/refresh", { session: "cookie" });
+      const response = await postCountedJson("/auth/refresh", { session: "cookie" });
       if (response.ok) {
-        acceptGrant(await response.json());
+        acceptTokenGrant(await response.json());
         return true;
       }
-      if (response.status !== 401 && response.status !== 422) throw await errorOf(response);
+      if (response.status !== 401 && response.status !== 422) throw await readApiError(response);
       if (isLast || response.status === 422) break;
       // A tab without locks may have replaced the cookie a moment ago.
       await new Promise((resolve) => setTimeout(resolve, 250));
@@ -132,8 +137,8 @@ async function exchangeCookie(): Promise<boolean> {
 }
 
 /** Get a new access token; returns whether there is a session. */
-export function refreshToken(): Promise<boolean> {
-  pending ??= exchangeCookie()
+export function refreshAccessToken(): Promise<boolean> {
+  pending ??= exchangeSessionCookie()
     .then((isOpen) => {
       if (!isOpen) loseSession();
       return isOpen;
@@ -148,36 +153,36 @@ function loseSession() {
   grant = undefined;
   const wasOpen = state === "signed-in";
   localStorage.removeItem(HINT);
-  enterState(wasOpen ? "expired" : "signed-out");
+  enterSessionState(wasOpen ? "expired" : "signed-out");
 }
 
 /** Find out at the start whether there is a session. Without one on this browser nothing is asked. */
 export async function resumeSession(): Promise<void> {
-  if (!localStorage.getItem(HINT)) return enterState("signed-out");
-  await refreshToken();
+  if (!localStorage.getItem(HINT)) return enterSessionState("signed-out");
+  await refreshAccessToken();
 }
 
 /** The access token, renewed if it is about to end; undefined without a session. */
-export async function accessToken(): Promise<string | undefined> {
-  if (grant && grant.expiresAt - EARLY_MS < Date.now()) await refreshToken();
+export async function findAccessToken(): Promise<string | undefined> {
+  if (grant && grant.expiresAt - EARLY_MS < Date.now()) await refreshAccessToken();
   return grant?.token;
 }
 
 export async function signOut(): Promise<void> {
   try {
-    await accessToken();
-    const response = await postCounted("/auth/logout", {});
-    if (!response.ok && response.status !== 401) throw await errorOf(response);
+    await findAccessToken();
+    const response = await postCountedJson("/auth/logout", {});
+    if (!response.ok && response.status !== 401) throw await readApiError(response);
   } catch (error) {
     if (error instanceof ApiError && error.status !== 0) throw error;
   }
   grant = undefined;
   localStorage.removeItem(HINT);
-  forgetTenant();
+  forgetActingTenant();
   channel?.postMessage({ kind: "signed-out" } satisfies Notice);
-  enterState("signed-out");
+  enterSessionState("signed-out");
 }
 
 export function leaveExpiredSession() {
-  enterState("signed-out");
+  enterSessionState("signed-out");
 }

@@ -1,6 +1,6 @@
 // @vitest-environment jsdom
 import { describe, expect, it } from "vitest";
-import { readEvents } from "./stream";
+import { readServerEvents } from "./stream";
 
 function body(...chunks: (string | Uint8Array)[]) {
   const encoder = new TextEncoder();
@@ -14,7 +14,7 @@ function body(...chunks: (string | Uint8Array)[]) {
 
 async function all(...chunks: (string | Uint8Array)[]) {
   const events = [];
-  for await (const event of readEvents(body(...chunks))) events.push(event);
+  for await (const event of readServerEvents(body(...chunks))) events.push(event);
   return events;
 }
 

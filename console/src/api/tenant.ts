@@ -3,7 +3,7 @@ import { basePath } from "./base";
 const KEY = "retinue.tenant";
 
 /** The tenant that a super administrator acts in; only in this tab, so that two tabs may show two tenants. */
-export const actingTenant = () =>
+export const readActingTenant = () =>
   typeof sessionStorage === "undefined" ? undefined : (sessionStorage.getItem(KEY) ?? undefined);
 
 /** Everything on the page belongs to a tenant, so a change loads it again. */
@@ -13,4 +13,4 @@ export function actInTenant(id?: string) {
   location.assign(`${basePath}/console/`);
 }
 
-export const forgetTenant = () => sessionStorage.removeItem(KEY);
+export const forgetActingTenant = () => sessionStorage.removeItem(KEY);

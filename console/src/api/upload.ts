@@ -1,12 +1,12 @@
 import { STRICT } from "./base";
-import { urlOf } from "./client";
+import { apiUrlOf } from "./client";
 import { noteLostRequest } from "./connection";
-import { type ApiError, errorOf } from "./errors";
-import { accessToken } from "./session";
+import { type ApiError, readApiError } from "./errors";
+import { findAccessToken } from "./session";
 
 const JSON_HEADERS = ["Content-Type", "Retry-After", "X-Correlation-ID", "X-RateLimit-Scope"];
 
-function answerOf(request: XMLHttpRequest): Response {
+function toFetchResponse(request: XMLHttpRequest): Response {
   const headers = new Headers();
   for (const name of JSON_HEADERS) {
     const value = request.getResponseHeader(name);
@@ -16,17 +16,17 @@ function answerOf(request: XMLHttpRequest): Response {
 }
 
 /** Send a form and tell the share that has left, from 0 to 1. `fetch` cannot tell that. */
-export async function upload<T>(
+export async function uploadForm<T>(
   path: string,
   form: FormData,
   onProgress: (share: number) => void,
   signal: AbortSignal,
 ): Promise<T> {
-  const token = await accessToken();
+  const token = await findAccessToken();
   signal.throwIfAborted();
   return new Promise<T>((resolve, reject: (error: ApiError | DOMException) => void) => {
     const request = new XMLHttpRequest();
-    request.open("POST", urlOf(path));
+    request.open("POST", apiUrlOf(path));
     if (token) request.setRequestHeader("Authorization", `Bearer ${token}`);
     request.setRequestHeader(...STRICT);
     request.upload.onprogress = (event) => event.lengthComputable && onProgress(event.loaded / event.total);
@@ -34,7 +34,7 @@ export async function upload<T>(
     request.onabort = () => reject(new DOMException("stopped", "AbortError"));
     request.onload = () => {
       if (request.status < 300) resolve(JSON.parse(request.responseText) as T);
-      else void errorOf(answerOf(request)).then(reject);
+      else void readApiError(toFetchResponse(request)).then(reject);
     };
     signal.addEventListener("abort", () => request.abort(), { once: true });
     request.send(form);

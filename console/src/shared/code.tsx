@@ -7,9 +7,9 @@ import { general } from "./i18n/general";
 const SHOWN_MS = 1200;
 
 /** A text to take along. */
-export function Code({ label, text }: { label: string; text: string }) {
+export function CopyableCode({ label, text }: { label: string; text: string }) {
   const [isCopied, setCopied] = useState(false);
-  const copy = () => {
+  const copyText = () => {
     void navigator.clipboard?.writeText(text);
     setCopied(true);
     setTimeout(() => setCopied(false), SHOWN_MS);
@@ -21,7 +21,7 @@ export function Code({ label, text }: { label: string; text: string }) {
         <ActionIcon
           size={24}
           aria-label={isCopied ? general("copied") : general("copy", { text: label })}
-          onClick={copy}
+          onClick={copyText}
         >
           {isCopied ? <Check size={14} /> : <Copy size={14} />}
         </ActionIcon>

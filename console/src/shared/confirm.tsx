@@ -1,7 +1,7 @@
 import { Button, Modal } from "@mantine/core";
 import type { ReactNode } from "react";
-import { asApiError } from "../api/errors";
 import { general } from "./i18n/general";
+import { RefusalNote } from "./patterns/refusal_note";
 
 type Props = {
   title: string;
@@ -16,15 +16,11 @@ type Props = {
 };
 
 /** Asks before something locks people or programs out, or cannot be taken back. */
-export function Confirm({ title, children, action, error, isBusy, onConfirm, onClose }: Props) {
+export function ConfirmDialog({ title, children, action, error, isBusy, onConfirm, onClose }: Props) {
   return (
     <Modal opened onClose={onClose} title={title} size={440}>
       <div className="stack g16">
-        {error && (
-          <div className="note bad" role="alert">
-            {asApiError(error).message}
-          </div>
-        )}
+        <RefusalNote error={error} />
         <div className="t-2 stack g8">{children}</div>
         <div className="row g8 wrap">
           <Button variant="default" className="push" onClick={onClose} data-autofocus>

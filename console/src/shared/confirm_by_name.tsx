@@ -1,7 +1,8 @@
 import { Button, Modal, TextInput } from "@mantine/core";
 import { type ReactNode, useState } from "react";
 import { general } from "./i18n/general";
-import { submitHandler } from "./submit_handler";
+import { ProblemNote } from "./patterns/refusal_note";
+import { createSubmitHandler } from "./submit_handler";
 
 type Props = {
   title: string;
@@ -19,16 +20,22 @@ type Props = {
 };
 
 /** Asks for the name of what is deleted, because that cannot be undone; closes once it is deleted. */
-export function ConfirmByName({ title, children, name, label, action, problem, isBusy, onConfirm, onClose }: Props) {
+export function ConfirmByNameDialog({
+  title,
+  children,
+  name,
+  label,
+  action,
+  problem,
+  isBusy,
+  onConfirm,
+  onClose,
+}: Props) {
   const [typed, setTyped] = useState("");
   return (
     <Modal opened onClose={onClose} title={title} size={440}>
-      <form className="stack g16" onSubmit={submitHandler(() => onConfirm().then(onClose))}>
-        {problem && (
-          <div className="note bad" role="alert">
-            {problem}
-          </div>
-        )}
+      <form className="stack g16" onSubmit={createSubmitHandler(() => onConfirm().then(onClose))}>
+        <ProblemNote>{problem}</ProblemNote>
         <p className="t-2">{children}</p>
         <TextInput
           label={label}

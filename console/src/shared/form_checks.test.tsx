@@ -3,8 +3,8 @@ import { act, useRef } from "react";
 import { createRoot } from "react-dom/client";
 import { expect, it } from "vitest";
 import { ApiError } from "../api/errors";
-import { emailProblem, passwordProblem, requiredProblem, useFormChecks } from "./form_checks";
-import { fieldProblems } from "./use_fields";
+import { findEmailProblem, findPasswordProblem, findRequiredProblem, useFormChecks } from "./form_checks";
+import { groupFieldProblems } from "./use_fields";
 
 Object.assign(globalThis, { IS_REACT_ACT_ENVIRONMENT: true });
 
@@ -14,7 +14,7 @@ it.each([
   ["PASSWORD1", "Must have a lowercase letter."],
   ["Längeres1", undefined],
   [`Aa1${"x".repeat(126)}`, "Must be at most 128 characters."],
-])("says of the password %j what is missing", (value, problem) => expect(passwordProblem(value)).toBe(problem));
+])("says of the password %j what is missing", (value, problem) => expect(findPasswordProblem(value)).toBe(problem));
 
 it.each([
   [" ", "This field is required."],
@@ -22,11 +22,14 @@ it.each([
   ["a@b", "Must be a single email address."],
   ["a@b.example, c@d.example", "Must be a single email address."],
   [" mara+1@halden.example ", undefined],
-])("says of the address %j what is wrong", (value, problem) => expect(emailProblem(value)).toBe(problem));
+])("says of the address %j what is wrong", (value, problem) => expect(findEmailProblem(value)).toBe(problem));
 
 function Form({ name, password }: { name: string; password: string }) {
   const form = useRef<HTMLFormElement>(null);
-  const { check, wrong } = useFormChecks(form, { name: requiredProblem(name), password: passwordProblem(password) });
+  const { check, wrong } = useFormChecks(form, {
+    name: findRequiredProblem(name),
+    password: findPasswordProblem(password),
+  });
   return (
     <form ref={form}>
       <input name="name" aria-invalid={Boolean(wrong("name"))} />
@@ -58,6 +61,6 @@ it("marks all wrong fields at once, after the first try, and leads to the first"
 
 it("puts a refusal that is about one field at this field", () => {
   const taken = new ApiError(409, "email_taken", "An account with this email address already exists.", {});
-  expect(fieldProblems(taken, ["email", "role"])).toEqual({ problems: { email: taken.message }, rest: "" });
-  expect(fieldProblems(taken, ["name"]).rest).toBe(taken.message);
+  expect(groupFieldProblems(taken, ["email", "role"])).toEqual({ problems: { email: taken.message }, rest: "" });
+  expect(groupFieldProblems(taken, ["name"]).rest).toBe(taken.message);
 });

@@ -1,29 +1,30 @@
 import { type RefObject, useState } from "react";
 import { general } from "./i18n/general";
-import { sentenceUnder } from "./use_fields";
+import { fieldSentence } from "./use_fields";
 
 const MIN_PASSWORD_LENGTH = 8;
 const MAX_PASSWORD_LENGTH = 128;
 // As loose as it can be: the server has the last word, this catches what is no address at all.
 const ADDRESS = /^[^\s@<>(),;:\\"[\]]{1,64}@[^\s@.]+(\.[^\s@.]+)+$/;
 
-export const requiredProblem = (value: string) => (value.trim() ? undefined : general("required"));
+export const findRequiredProblem = (value: string) => (value.trim() ? undefined : general("required"));
 
 /** The sentences of the server, so that both report a fault in the same words. */
-export function passwordProblem(value: string): string | undefined {
+export function findPasswordProblem(value: string): string | undefined {
   if (!value) return general("required");
-  if (value.length > MAX_PASSWORD_LENGTH) return sentenceUnder(`must be at most ${MAX_PASSWORD_LENGTH} characters`);
+  if (value.length > MAX_PASSWORD_LENGTH) return fieldSentence(`must be at most ${MAX_PASSWORD_LENGTH} characters`);
   const missing = [
     value.length < MIN_PASSWORD_LENGTH && `at least ${MIN_PASSWORD_LENGTH} characters`,
     !/\p{Lu}/u.test(value) && "an uppercase letter",
     !/\p{Ll}/u.test(value) && "a lowercase letter",
     !/\p{Nd}/u.test(value) && "a number",
   ].filter(Boolean);
-  return missing.length ? sentenceUnder(`must have ${missing.join(", ")}`) : undefined;
+  return missing.length ? fieldSentence(`must have ${missing.join(", ")}`) : undefined;
 }
 
-export const emailProblem = (value: string) =>
-  requiredProblem(value) ?? (ADDRESS.test(value.trim()) ? undefined : sentenceUnder("must be a single email address"));
+export const findEmailProblem = (value: string) =>
+  findRequiredProblem(value) ??
+  (ADDRESS.test(value.trim()) ? undefined : fieldSentence("must be a single email address"));
 
 /**
  * What is known to be wrong before anything is sent. `check` marks all wrong fields, leads to the first of them and
@@ -34,12 +35,16 @@ export function useFormChecks<Name extends string>(
   problems: Record<Name, string | undefined>,
 ) {
   const [wasSent, setSent] = useState(false);
-  const check = () => {
+  const checkForm = () => {
     setSent(true);
     if (!Object.values(problems).some(Boolean)) return true;
     // The fields are marked with the next draw.
     requestAnimationFrame(() => form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus());
     return false;
   };
-  return { check, reset: () => setSent(false), wrong: (name: Name) => (wasSent ? problems[name] : undefined) };
+  return {
+    check: checkForm,
+    reset: () => setSent(false),
+    wrong: (name: Name) => (wasSent ? problems[name] : undefined),
+  };
 }

@@ -1,7 +1,7 @@
 import { QueryClientProvider } from "@tanstack/react-query";
 import { act } from "react";
 import { createRoot } from "react-dom/client";
-import { newQueryClient } from "../api/queries";
+import { createQueryClient } from "../api/queries";
 
 Object.assign(globalThis, { IS_REACT_ACT_ENVIRONMENT: true });
 
@@ -20,7 +20,7 @@ export function renderHook<Result>(useTested: () => Result) {
   rendered.unmount = () => act(() => root.unmount());
   act(() =>
     root.render(
-      <QueryClientProvider client={newQueryClient()}>
+      <QueryClientProvider client={createQueryClient()}>
         <Host render={render} />
       </QueryClientProvider>,
     ),

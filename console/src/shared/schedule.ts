@@ -1,7 +1,7 @@
 /** Run something later; the function that comes back cancels it. */
 export type Schedule = (run: () => void, ms: number) => () => void;
 
-export const schedule: Schedule = (run, ms) => {
+export const scheduleTimeout: Schedule = (run, ms) => {
   const timer = setTimeout(run, ms);
   return () => clearTimeout(timer);
 };

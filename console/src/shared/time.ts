@@ -4,11 +4,11 @@ import { language, locale } from "./i18n/language";
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
-const fractionDigits = (digits: number) => ({ minimumFractionDigits: digits, maximumFractionDigits: digits });
-const seconds = new Intl.NumberFormat(language, fractionDigits(2));
+const fractionDigitOptions = (digits: number) => ({ minimumFractionDigits: digits, maximumFractionDigits: digits });
+const seconds = new Intl.NumberFormat(language, fractionDigitOptions(2));
 const dollars = { style: "currency", currency: "USD" } as const;
-const cents = new Intl.NumberFormat(language, { ...dollars, ...fractionDigits(2) });
-const fractions = new Intl.NumberFormat(language, { ...dollars, ...fractionDigits(4) });
+const cents = new Intl.NumberFormat(language, { ...dollars, ...fractionDigitOptions(2) });
+const fractions = new Intl.NumberFormat(language, { ...dollars, ...fractionDigitOptions(4) });
 
 // Formats are made once: making one costs more than a row of a list that uses it.
 const weekday = new Intl.DateTimeFormat(locale, { weekday: "short" });
@@ -16,7 +16,7 @@ const dayOfYear = new Intl.DateTimeFormat(locale, { day: "numeric", month: "shor
 const monthOfYear = new Intl.DateTimeFormat(locale, { year: "numeric", month: "short" });
 
 /** A time in as few words as it needs: "22 min", "5 h", "Fri", "12 Nov". */
-export function timeSince(at: string, now = Date.now()): string {
+export function formatTimeSince(at: string, now = Date.now()): string {
   const past = now - Date.parse(at);
   if (past < MINUTE) return general("now");
   if (past < HOUR) return `${Math.floor(past / MINUTE)} min`;
@@ -27,30 +27,37 @@ export function timeSince(at: string, now = Date.now()): string {
 
 const CLOCK: Intl.DateTimeFormatOptions = { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" };
 
+/** A moment of the past within a sentence: "just now", "22 min ago", "Fri". */
+export function formatTimeAgo(at: string, now = Date.now()): string {
+  const past = now - Date.parse(at);
+  if (past < MINUTE) return general("justNow");
+  return past < DAY ? general("ago", { time: formatTimeSince(at, now) }) : formatTimeSince(at, now);
+}
+
 /** A moment that somebody waits for, as a day and a time: "18 Nov, 09:30". */
-export const timeOfDay = (at: string) => new Date(at).toLocaleString(locale, CLOCK);
+export const formatTimeOfDay = (at: string) => new Date(at).toLocaleString(locale, CLOCK);
 
 const hourOfDay = new Intl.DateTimeFormat(locale, { hour: "2-digit", minute: "2-digit" });
 
 /** The day and the time of a moment, for a sentence that has a word between them. */
-export const dayAndTime = (at: string) => ({
+export const formatDayAndTime = (at: string) => ({
   day: dayOfYear.format(new Date(at)),
   time: hourOfDay.format(new Date(at)),
 });
 
 /** A day with its year: "18 Nov 2026". */
-export const dayOf = (at: string) => new Date(at).toLocaleDateString(locale, { dateStyle: "medium" });
+export const formatDay = (at: string) => new Date(at).toLocaleDateString(locale, { dateStyle: "medium" });
 
 const UTC_MOMENT = /\b(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d)(?::\d\d(?:\.\d+)?)?(?: UTC|Z)(?![\w-])/g;
 
 /** A sentence of the server, which names moments in UTC, with the times of this place. */
-export const withLocalTimes = (text: string) =>
-  text.replace(UTC_MOMENT, (_, date: string, time: string) => timeOfDay(`${date}T${time}Z`));
+export const localizeTimes = (text: string) =>
+  text.replace(UTC_MOMENT, (_, date: string, time: string) => formatTimeOfDay(`${date}T${time}Z`));
 
-export const exactTime = (at: string) => new Date(at).toLocaleString(locale);
+export const formatExactTime = (at: string) => new Date(at).toLocaleString(locale);
 
 /** A length of time: "<1 ms", "48 ms", "1.24 s", "3 min 20 s", "5 h 2 min". */
-export function duration(ms: number): string {
+export function formatDuration(ms: number): string {
   if (ms > 0 && ms < 1) return "<1 ms";
   if (ms < 1000) return `${Math.round(ms)} ms`;
   if (ms < MINUTE) return `${seconds.format(ms / 1000)} s`;
@@ -59,17 +66,21 @@ export function duration(ms: number): string {
 }
 
 /** A number with its fraction as the language writes it: "0.7", "0,75". */
-export const decimal = (value: number, least: number, most = least) =>
+export const formatDecimal = (value: number, least: number, most = least) =>
   value.toLocaleString(locale, { minimumFractionDigits: least, maximumFractionDigits: most });
 
 /** The time that is left until a moment: "40 s", "38 min", "5 h", "2 d"; "over" once it has passed. */
-export function timeLeft(at: string, now = Date.now()): string {
+export function formatTimeLeft(at: string, now = Date.now()): string {
   const rest = Date.parse(at) - now;
   if (rest <= 0) return general("over");
   if (rest < MINUTE) return `${Math.ceil(rest / 1000)} s`;
   if (rest < HOUR) return `${Math.floor(rest / MINUTE)} min`;
-  return rest < 2 * DAY ? `${Math.floor(rest / HOUR)} h` : `${Math.floor(rest / DAY)} d`;
+  return rest < 2 * DAY ? `${Math.floor(rest / HOUR)} h` : `${Math.round(rest / DAY)} d`;
 }
 
+/** Where the language writes the sign of dollars, for a field in which an amount is entered. */
+export const moneySign: { prefix?: string; suffix?: string } =
+  cents.formatToParts(1)[0]?.type === "currency" ? { prefix: "$" } : { suffix: " $" };
+
 /** Money to the cent above a cent, else four places. */
-export const money = (usd: number) => (usd >= 0.01 || usd === 0 ? cents : fractions).format(usd);
+export const formatMoney = (usd: number) => (usd >= 0.01 || usd === 0 ? cents : fractions).format(usd);

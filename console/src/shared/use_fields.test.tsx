@@ -3,14 +3,14 @@ import { act } from "react";
 import { createRoot } from "react-dom/client";
 import { expect, it } from "vitest";
 import { ApiError } from "../api/errors";
-import { fieldProblems, useFields } from "./use_fields";
+import { groupFieldProblems, useFieldProblems } from "./use_fields";
 
 Object.assign(globalThis, { IS_REACT_ACT_ENVIRONMENT: true });
 const refused = (details: Record<string, unknown>, status = 422) =>
   new ApiError(status, "validation_error", "The request is not valid.", details);
 
 function Form({ error }: { error: Error | null }) {
-  const { form, problemOf } = useFields(error, ["first", "second", "third"]);
+  const { form, problemOf } = useFieldProblems(error, ["first", "second", "third"]);
   return (
     <form ref={form}>
       {(["first", "second", "third"] as const).map((name) => (
@@ -28,7 +28,7 @@ it("marks every wrong field, those of lists and of objects too", () => {
     "allowed_ips.2": "is not valid",
     "agent.name": "is required",
   });
-  const { problems, rest } = fieldProblems(error, ["email", "password", "allowed_ips", "name"]);
+  const { problems, rest } = groupFieldProblems(error, ["email", "password", "allowed_ips", "name"]);
   expect(problems).toEqual({
     email: "Must be an email address.",
     password: "Must have at least 8 characters, a number.",
@@ -39,12 +39,12 @@ it("marks every wrong field, those of lists and of objects too", () => {
 });
 
 it("says what no field can say", () => {
-  expect(fieldProblems(refused({ email: "is required", plan: "is unknown" }), ["email"]).rest).not.toBe("");
-  expect(fieldProblems(new ApiError(409, "version_conflict", "Taken.", { email: "x" }), ["email"])).toEqual({
+  expect(groupFieldProblems(refused({ email: "is required", plan: "is unknown" }), ["email"]).rest).not.toBe("");
+  expect(groupFieldProblems(new ApiError(409, "version_conflict", "Taken.", { email: "x" }), ["email"])).toEqual({
     problems: {},
     rest: "Taken.",
   });
-  expect(fieldProblems(undefined, ["email"]).rest).toBe("");
+  expect(groupFieldProblems(undefined, ["email"]).rest).toBe("");
 });
 
 it("leads to the first wrong field", () => {

@@ -1,23 +1,23 @@
 import { useEffect, useRef } from "react";
 import { type ApiError, asApiError } from "../api/errors";
 import { general } from "./i18n/general";
-import { phraseOf } from "./refusals/refusals";
+import { translateProblem } from "./refusals/refusals";
 
 /** What the server says of a field, as a sentence under it: "must be text" becomes "Must be text." */
-export function sentenceUnder(text: string): string {
-  const said = phraseOf(text);
+export function fieldSentence(text: string): string {
+  const said = translateProblem(text);
   return `${said.charAt(0).toUpperCase()}${said.slice(1)}`.replace(/[^.!?:]$/, "$&.");
 }
 
 // Refusals that are about one field, though they are no validation of it.
-const FIELD_OF_CODE: Record<string, string> = { email_taken: "email" };
+const FIELD_OF_CODE: Record<string, string> = { email_taken: "email", slug_taken: "slug" };
 
 /** Whether a path of the server is this field, one of its entries, or the field in an object around it. */
-const isPathOf = (path: string, name: string) =>
+const isPathOfField = (path: string, name: string) =>
   path === name || path.startsWith(`${name}.`) || path.endsWith(`.${name}`);
 
 /** The problem of each of these fields, and what is left to say of the others. */
-export function fieldProblems(error: ApiError | undefined, names: readonly string[]) {
+export function groupFieldProblems(error: ApiError | undefined, names: readonly string[]) {
   const problems: Record<string, string> = {};
   if (!error) return { problems, rest: "" };
   const own = FIELD_OF_CODE[error.code];
@@ -26,16 +26,16 @@ export function fieldProblems(error: ApiError | undefined, names: readonly strin
     (pair): pair is [string, string] => typeof pair[1] === "string",
   );
   for (const [path, text] of wrong) {
-    const name = names.find((one) => isPathOf(path, one));
+    const name = names.find((one) => isPathOfField(path, one));
     if (!name) continue;
     // `allowed_ips.2` is the third entry of the field.
     const place = /^\d+/.exec(path.slice(name.length + 1))?.[0];
-    const said = sentenceUnder(text);
+    const said = fieldSentence(text);
     const whole =
       place && path.startsWith(name) ? general("entry", { number: Number(place) + 1, problem: said }) : said;
     problems[name] = [problems[name], whole].filter(Boolean).join(" ");
   }
-  const isAllMarked = wrong.length > 0 && wrong.every(([path]) => names.some((one) => isPathOf(path, one)));
+  const isAllMarked = wrong.length > 0 && wrong.every(([path]) => names.some((one) => isPathOfField(path, one)));
   return { problems, rest: isAllMarked ? "" : error.message };
 }
 
@@ -44,7 +44,7 @@ export function fieldProblems(error: ApiError | undefined, names: readonly strin
  *
  * `form` is the ref of what holds the fields; `rest` is what no field can say.
  */
-export function useFields<Name extends string, Holder extends HTMLElement = HTMLFormElement>(
+export function useFieldProblems<Name extends string, Holder extends HTMLElement = HTMLFormElement>(
   error: Error | null | undefined,
   names: readonly Name[],
 ) {
@@ -52,6 +52,6 @@ export function useFields<Name extends string, Holder extends HTMLElement = HTML
   useEffect(() => {
     if (error) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
   }, [error]);
-  const { problems, rest } = fieldProblems(error ? asApiError(error) : undefined, names);
+  const { problems, rest } = groupFieldProblems(error ? asApiError(error) : undefined, names);
   return { form, rest, problemOf: (name: Name): string | undefined => problems[name] };
 }

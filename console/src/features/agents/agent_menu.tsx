@@ -1,24 +1,24 @@
 import { Menu } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
-import { useMay } from "../../api/queries";
+import { usePermissionCheck } from "../../api/queries";
 import { ActionsMenu } from "../../shared/actions_menu";
-import { words } from "../../shared/i18n/words";
+import { createTranslator } from "../../shared/i18n/words";
 import {
   type Agent,
+  agentFileName,
   archiveAgent,
+  downloadFile,
   duplicateAgent,
   exportAgent,
-  fileName,
   restoreAgent,
-  saveFile,
   useAgentChange,
 } from "./queries";
 import en from "./words.en.json";
 
-const say = words(en, "features/agents");
+const say = createTranslator(en, "features/agents");
 
 export function AgentMenu({ agent, onDelete }: { agent: Agent; onDelete: () => void }) {
-  const may = useMay();
+  const may = usePermissionCheck();
   const navigate = useNavigate();
   const isArchived = agent.status === "archived";
   const copy = useAgentChange(duplicateAgent);
@@ -28,8 +28,15 @@ export function AgentMenu({ agent, onDelete }: { agent: Agent; onDelete: () => v
       <Menu.Item onClick={() => void navigate({ to: "/agents/$agentId", params: { agentId: agent.id } })}>
         {say("open")}
       </Menu.Item>
+      {may("conversations:read") && (
+        <Menu.Item onClick={() => void navigate({ to: "/agents/$agentId/log", params: { agentId: agent.id } })}>
+          {say("chatLog")}
+        </Menu.Item>
+      )}
       <Menu.Item onClick={() => void navigator.clipboard?.writeText(agent.id)}>{say("copyId")}</Menu.Item>
-      <Menu.Item onClick={() => void exportAgent(agent.id).then((file) => saveFile(fileName(agent.name), file))}>
+      <Menu.Item
+        onClick={() => void exportAgent(agent.id).then((file) => downloadFile(agentFileName(agent.name), file))}
+      >
         {say("export")}
       </Menu.Item>
       {may("agents:write") && (

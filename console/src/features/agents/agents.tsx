@@ -3,38 +3,40 @@ import { Button, SegmentedControl, Select } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useCallback, useDeferredValue, useState } from "react";
-import { useMay } from "../../api/queries";
-import { Bar } from "../../shared/frame/bar";
-import { useKeys } from "../../shared/frame/keys";
-import { words } from "../../shared/i18n/words";
-import { Pages } from "../../shared/list/pages";
+import { usePermissionCheck } from "../../api/queries";
+import { PageBar } from "../../shared/frame/bar";
+import { usePageCommands } from "../../shared/frame/commands";
+import { createTranslator } from "../../shared/i18n/words";
+import { ListCount } from "../../shared/list/list_count";
+import { ListRows } from "../../shared/list/list_rows";
+import { NothingFound } from "../../shared/list/nothing_found";
+import { PageSwitcher } from "../../shared/list/pages";
 import { SearchField } from "../../shared/list/search_field";
 import { Logo } from "../../shared/marks/logo";
 import { chatModelsQuery } from "../../shared/providers/queries";
-import { Empty } from "../../shared/states/empty";
-import { Failure, RowsLoading } from "../../shared/states/states";
+import { EmptyState } from "../../shared/states/empty";
 import style from "./agents.module.css";
-import { Bulk } from "./bulk";
-import { CreateAgent } from "./create_agent";
-import { DeleteAgent } from "./delete_agent";
-import { ACTIVITY_PERIODS, AGENT_STATUSES, type AgentFilters, hasAgentFilters } from "./filters";
-import { ImportAgent } from "./import_agent";
-import { AGENTS_PER_PAGE, type Agent, agentsQuery } from "./queries";
+import { BulkActionBar } from "./bulk";
+import { CreateAgentDialog } from "./create_agent";
+import { DeleteAgentDialog } from "./delete_agent";
+import { ACTIVITY_PERIODS, AGENT_STATUSES, type AgentFilters } from "./filters";
+import { ImportAgentButton } from "./import_agent";
+import { AGENTS_PER_PAGE, type Agent, agentsQuery, hasAgentFilters } from "./queries";
 import { AgentTable } from "./table";
-import { Templates } from "./templates";
+import { TemplateList } from "./templates";
 import en from "./words.en.json";
 
-const say = words(en, "features/agents");
+const say = createTranslator(en, "features/agents");
 
-export default function Agents() {
+export default function AgentsPage() {
   const filters = useSearch({ from: "/frame/agents" });
   const navigate = useNavigate();
-  const may = useMay();
+  const may = usePermissionCheck();
   const list = useQuery(agentsQuery(filters));
   const [doomed, setDoomed] = useState<Agent>();
-  const set = (change: Partial<AgentFilters>) =>
+  const changeFilters = (change: Partial<AgentFilters>) =>
     void navigate({ to: "/agents", search: { ...filters, page: undefined, ...change }, replace: true });
-  const open = () => set({ create: true });
+  const openCreateDialog = () => changeFilters({ create: true });
   const canCreate = may("agents:write");
   const [chosen, setChosen] = useState<Set<string>>(new Set());
   const choose = useCallback(
@@ -42,58 +44,63 @@ export default function Agents() {
       setChosen((before) => new Set(isOn ? [...before, ...ids] : [...before].filter((id) => !ids.includes(id)))),
     [],
   );
-  useKeys(canCreate ? { c: open } : {});
+  usePageCommands(canCreate ? [{ label: say("new"), keys: "c", run: openCreateDialog }] : []);
   // Keys and clicks are answered first; the rows they brought follow.
   const rows = useDeferredValue(list.data?.data);
   const chosenRows = (rows ?? []).filter((one) => chosen.has(one.id));
   const isEmpty = rows?.length === 0 && !hasAgentFilters(filters);
   return (
     <>
-      <Bar title={say("title")} after={list.data && <span className="t-3 num t-13">{list.data.pagination.total}</span>}>
-        {canCreate && <ImportAgent />}
+      <PageBar title={say("title")} after={<ListCount total={list.data?.pagination.total} />}>
+        {canCreate && <ImportAgentButton />}
         {canCreate && (
-          <Button leftSection={<Plus size={14} />} onClick={open}>
+          <Button leftSection={<Plus size={14} />} onClick={openCreateDialog}>
             {say("new")}
           </Button>
         )}
-      </Bar>
-      {!isEmpty && <Toolbar filters={filters} onChange={set} />}
-      {list.error && !rows ? (
-        <Failure error={list.error} onRetry={() => void list.refetch()} />
-      ) : !rows ? (
-        <RowsLoading columns={[30, 300, 96, 140, 60]} />
-      ) : isEmpty ? (
-        <NoAgents onCreate={canCreate ? (template) => set({ create: true, template }) : undefined} />
-      ) : rows.length === 0 ? (
-        <Empty
-          title={say("noMatchTitle")}
-          actions={
-            <Button variant="default" onClick={() => set({ search: undefined, status: undefined, model: undefined })}>
-              {say("clear")}
-            </Button>
-          }
-        >
-          {say("noMatch")}
-        </Empty>
-      ) : (
-        <AgentTable rows={rows} chosen={chosen} onChoose={choose} onDelete={setDoomed} />
-      )}
-      {chosenRows.length > 0 && <Bulk chosen={chosenRows} onClear={() => setChosen(new Set())} />}
-      <Pages
+      </PageBar>
+      {!isEmpty && <AgentToolbar filters={filters} onChange={changeFilters} />}
+      <ListRows
+        list={list}
+        rows={rows}
+        columns={[30, 300, 96, 140, 60]}
+        none={
+          isEmpty ? (
+            <NoAgents onCreate={canCreate ? (template) => changeFilters({ create: true, template }) : undefined} />
+          ) : (
+            <NothingFound onClear={() => changeFilters({ search: undefined, status: undefined, model: undefined })}>
+              {say("noMatch")}
+            </NothingFound>
+          )
+        }
+      >
+        {(rows) => <AgentTable rows={rows} chosen={chosen} onChoose={choose} onDelete={setDoomed} />}
+      </ListRows>
+      {chosenRows.length > 0 && <BulkActionBar chosen={chosenRows} onClear={() => setChosen(new Set())} />}
+      <PageSwitcher
         page={filters.page ?? 1}
         perPage={AGENTS_PER_PAGE}
         total={list.data?.pagination.total ?? 0}
-        onChange={(page) => set({ page })}
+        onChange={(page) => changeFilters({ page })}
       />
       {filters.create && canCreate && (
-        <CreateAgent templateId={filters.template} onClose={() => set({ create: undefined, template: undefined })} />
+        <CreateAgentDialog
+          templateId={filters.template}
+          onClose={() => changeFilters({ create: undefined, template: undefined })}
+        />
       )}
-      {doomed && <DeleteAgent agent={doomed} onClose={() => setDoomed(undefined)} />}
+      {doomed && <DeleteAgentDialog agent={doomed} onClose={() => setDoomed(undefined)} />}
     </>
   );
 }
 
-function Toolbar({ filters, onChange }: { filters: AgentFilters; onChange: (change: Partial<AgentFilters>) => void }) {
+function AgentToolbar({
+  filters,
+  onChange,
+}: {
+  filters: AgentFilters;
+  onChange: (change: Partial<AgentFilters>) => void;
+}) {
   const { data: models } = useQuery(chatModelsQuery);
   return (
     <div className="toolbar">
@@ -139,16 +146,16 @@ function NoAgents({ onCreate }: { onCreate?: (template?: string) => void }) {
   );
   return (
     <>
-      <Empty
+      <EmptyState
         art={art}
         title={say("emptyTitle")}
         actions={onCreate && <Button onClick={() => onCreate()}>{say("create")}</Button>}
       >
         {say("emptyText")}
-      </Empty>
+      </EmptyState>
       {onCreate && (
         <div className={style.empty}>
-          <Templates count={4} onChoose={(template) => onCreate(template.id)} />
+          <TemplateList count={4} onChoose={(template) => onCreate(template.id)} />
         </div>
       )}
     </>

@@ -1,21 +1,21 @@
 import { Button } from "@mantine/core";
 import { useState } from "react";
 import { asApiError } from "../../api/errors";
-import { useMay } from "../../api/queries";
-import { words } from "../../shared/i18n/words";
-import { toast } from "../../shared/toast/toasts";
+import { usePermissionCheck } from "../../api/queries";
+import { createTranslator } from "../../shared/i18n/words";
+import { showToast } from "../../shared/toast/toasts";
 import style from "./agents.module.css";
-import { type Agent, changeMany, exportAgent, fileName, saveFile, useAgentChange } from "./queries";
+import { type Agent, agentFileName, changeManyAgents, downloadFile, exportAgent, useAgentChange } from "./queries";
 import en from "./words.en.json";
 
-const say = words(en, "features/agents");
+const say = createTranslator(en, "features/agents");
 
 /** What can be done with the chosen agents; it floats over the end of the list. */
-export function Bulk({ chosen, onClear }: { chosen: Agent[]; onClear: () => void }) {
-  const may = useMay();
-  const change = useAgentChange(changeMany);
+export function BulkActionBar({ chosen, onClear }: { chosen: Agent[]; onClear: () => void }) {
+  const may = usePermissionCheck();
+  const change = useAgentChange(changeManyAgents);
   const [problem, setProblem] = useState("");
-  const attempt = async (work: () => Promise<void>) => {
+  const attemptAction = async (work: () => Promise<void>) => {
     setProblem("");
     try {
       await work();
@@ -23,16 +23,16 @@ export function Bulk({ chosen, onClear }: { chosen: Agent[]; onClear: () => void
       setProblem(asApiError(error).message);
     }
   };
-  const run = (op: "publish" | "archive") =>
-    attempt(async () => {
+  const runForAll = (op: "publish" | "archive") =>
+    attemptAction(async () => {
       const { count, failed, reason } = await change.mutateAsync({ ids: chosen.map((one) => one.id), op });
       if (failed) return setProblem(say("failedSome", { failed, count, reason }));
-      toast(say(op === "publish" ? "publishedMany" : "archivedMany", { count }));
+      showToast(say(op === "publish" ? "publishedMany" : "archivedMany", { count }));
       onClear();
     });
-  const save = () =>
-    attempt(async () => {
-      for (const agent of chosen) saveFile(fileName(agent.name), await exportAgent(agent.id));
+  const downloadChosen = () =>
+    attemptAction(async () => {
+      for (const agent of chosen) downloadFile(agentFileName(agent.name), await exportAgent(agent.id));
     });
   return (
     <section className={style.bulk} aria-label={say("bulk")}>
@@ -44,15 +44,15 @@ export function Bulk({ chosen, onClear }: { chosen: Agent[]; onClear: () => void
       <span className="t-13 num">{say("chosen", { count: chosen.length })}</span>
       {may("agents:write") && (
         <>
-          <Button size="xs" variant="default" loading={change.isPending} onClick={() => void run("publish")}>
+          <Button size="xs" variant="default" loading={change.isPending} onClick={() => void runForAll("publish")}>
             {say("publish")}
           </Button>
-          <Button size="xs" variant="default" loading={change.isPending} onClick={() => void run("archive")}>
+          <Button size="xs" variant="default" loading={change.isPending} onClick={() => void runForAll("archive")}>
             {say("archive")}
           </Button>
         </>
       )}
-      <Button size="xs" variant="default" onClick={() => void save()}>
+      <Button size="xs" variant="default" onClick={() => void downloadChosen()}>
         {say("export")}
       </Button>
       <Button size="xs" variant="subtle" onClick={onClear}>

@@ -2,16 +2,16 @@ import { Button, Modal, Select, Textarea, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
-import { words } from "../../shared/i18n/words";
+import { createTranslator } from "../../shared/i18n/words";
+import { RefusalNote } from "../../shared/patterns/refusal_note";
 import { chatModelsQuery } from "../../shared/providers/queries";
-import { submitHandler } from "../../shared/submit_handler";
-import { useFields } from "../../shared/use_fields";
-import { newAgentFile } from "./new_agent";
+import { createSubmitHandler } from "../../shared/submit_handler";
+import { useFieldProblems } from "../../shared/use_fields";
+import { createAgentFile } from "./new_agent";
 import { importAgent, templatesQuery, useAgentChange } from "./queries";
-import { RefusalNote } from "./refusal_note";
 import en from "./words.en.json";
 
-const say = words(en, "features/agents");
+const say = createTranslator(en, "features/agents");
 
 function useModelChoices() {
   const { data: models = [] } = useQuery(chatModelsQuery);
@@ -37,7 +37,7 @@ function useAgentFields(firstTemplateId?: string) {
   return { templates, templateId, template, name, prompt, setName, setPrompt, chooseTemplate };
 }
 
-export function CreateAgent({ templateId, onClose }: { templateId?: string; onClose: () => void }) {
+export function CreateAgentDialog({ templateId, onClose }: { templateId?: string; onClose: () => void }) {
   const navigate = useNavigate();
   const choices = useModelChoices();
   const fields = useAgentFields(templateId);
@@ -45,16 +45,16 @@ export function CreateAgent({ templateId, onClose }: { templateId?: string; onCl
   const [model, setModel] = useState<string | null>(null);
   const chosen = model ?? choices[0]?.id ?? null;
   const create = useAgentChange(importAgent);
-  const { form, rest, problemOf } = useFields(create.error, ["name", "primary_model", "system_prompt"]);
-  const submit = async () => {
+  const { form, rest, problemOf } = useFieldProblems(create.error, ["name", "primary_model", "system_prompt"]);
+  const submitAgent = async () => {
     if (!chosen) return;
-    const { agent } = await create.mutateAsync(newAgentFile(name, chosen, prompt, template));
+    const { agent } = await create.mutateAsync(createAgentFile(name, chosen, prompt, template));
     await navigate({ to: "/agents/$agentId", params: { agentId: agent.id } });
   };
   return (
     <Modal opened onClose={onClose} title={say("createTitle")} size={460}>
-      <form ref={form} className="stack g16" onSubmit={submitHandler(submit)}>
-        {create.error && rest && <RefusalNote error={create.error} />}
+      <form ref={form} className="stack g16" onSubmit={createSubmitHandler(submitAgent)}>
+        {rest && <RefusalNote error={create.error} />}
         <Select
           label={say("templates")}
           data={templates.map((one) => ({ value: one.id, label: one.name }))}

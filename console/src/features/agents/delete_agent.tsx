@@ -1,15 +1,15 @@
 import { asApiError } from "../../api/errors";
-import { ConfirmByName } from "../../shared/confirm_by_name";
-import { words } from "../../shared/i18n/words";
+import { ConfirmByNameDialog } from "../../shared/confirm_by_name";
+import { createTranslator } from "../../shared/i18n/words";
 import { type Agent, deleteAgent, useAgentChange } from "./queries";
 import en from "./words.en.json";
 
-const say = words(en, "features/agents");
+const say = createTranslator(en, "features/agents");
 
-export function DeleteAgent({ agent, onClose }: { agent: Agent; onClose: () => void }) {
+export function DeleteAgentDialog({ agent, onClose }: { agent: Agent; onClose: () => void }) {
   const remove = useAgentChange(deleteAgent);
   return (
-    <ConfirmByName
+    <ConfirmByNameDialog
       title={say("deleteTitle", { name: agent.name })}
       name={agent.name}
       label={say("typeName")}
@@ -20,6 +20,6 @@ export function DeleteAgent({ agent, onClose }: { agent: Agent; onClose: () => v
       onClose={onClose}
     >
       {say("deleteText")}
-    </ConfirmByName>
+    </ConfirmByNameDialog>
   );
 }

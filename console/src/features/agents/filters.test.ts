@@ -1,5 +1,7 @@
+// @vitest-environment jsdom
 import { describe, expect, it } from "vitest";
-import { hasAgentFilters, readAgentFilters } from "./filters";
+import { readAgentFilters } from "./filters";
+import { hasAgentFilters } from "./queries";
 
 describe("filters and the address", () => {
   it("reads what belongs there", () => {

@@ -2,25 +2,26 @@ import { Button, FileButton, Modal } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { asApiError } from "../../api/errors";
-import { words } from "../../shared/i18n/words";
+import { createTranslator } from "../../shared/i18n/words";
+import { ProblemNote } from "../../shared/patterns/refusal_note";
 import { importAgent, useAgentChange } from "./queries";
 import en from "./words.en.json";
 
-const say = words(en, "features/agents");
+const say = createTranslator(en, "features/agents");
 
 /** Make a draft from an exported agent; what could not be taken over is said before it opens. */
-export function ImportAgent() {
+export function ImportAgentButton() {
   const navigate = useNavigate();
   const add = useAgentChange(importAgent);
   const [problem, setProblem] = useState("");
-  const open = (id: string) => void navigate({ to: "/agents/$agentId", params: { agentId: id } });
-  const read = async (file: File | null) => {
+  const openAgent = (id: string) => void navigate({ to: "/agents/$agentId", params: { agentId: id } });
+  const readAgentFile = async (file: File | null) => {
     if (!file) return;
     setProblem("");
     try {
       const content = JSON.parse(await file.text());
       const { agent, warnings } = await add.mutateAsync(content);
-      if (!warnings.length) open(agent.id);
+      if (!warnings.length) openAgent(agent.id);
     } catch (error) {
       setProblem(error instanceof SyntaxError ? say("importBad") : asApiError(error).message);
     }
@@ -28,7 +29,7 @@ export function ImportAgent() {
   const made = add.data;
   return (
     <>
-      <FileButton accept="application/json,.json" onChange={(file) => void read(file)}>
+      <FileButton accept="application/json,.json" onChange={(file) => void readAgentFile(file)}>
         {(props) => (
           <Button {...props} variant="default" loading={add.isPending}>
             {say("import")}
@@ -37,13 +38,16 @@ export function ImportAgent() {
       </FileButton>
       {problem && (
         <Modal opened onClose={() => setProblem("")} title={say("import")} size={420}>
-          <div className="note bad" role="alert">
-            {problem}
-          </div>
+          <ProblemNote>{problem}</ProblemNote>
         </Modal>
       )}
       {made && made.warnings.length > 0 && (
-        <Modal opened onClose={() => open(made.agent.id)} title={say("imported", { name: made.agent.name })} size={460}>
+        <Modal
+          opened
+          onClose={() => openAgent(made.agent.id)}
+          title={say("imported", { name: made.agent.name })}
+          size={460}
+        >
           <div className="stack g12">
             <ul className="stack g6">
               {made.warnings.map((warning) => (
@@ -53,7 +57,7 @@ export function ImportAgent() {
               ))}
             </ul>
             <div>
-              <Button onClick={() => open(made.agent.id)}>{say("open")}</Button>
+              <Button onClick={() => openAgent(made.agent.id)}>{say("open")}</Button>
             </div>
           </div>
         </Modal>

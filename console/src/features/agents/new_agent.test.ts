@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import { newAgentFile } from "./new_agent";
+import { createAgentFile } from "./new_agent";
 import type { Template } from "./queries";
 
 const TEMPLATE = { description: "Answers", temperature: 0.2, web_search: true } as Template;
 
 test("an agent without a template has the defaults of the server", () => {
-  expect(newAgentFile("Clerk", "local/a", "You help.")).toEqual({
+  expect(createAgentFile("Clerk", "local/a", "You help.")).toEqual({
     format: "retinue.agent/1",
     agent: {
       name: "Clerk",
@@ -19,7 +19,7 @@ test("an agent without a template has the defaults of the server", () => {
 });
 
 test("a template brings its description, temperature and search", () => {
-  const file = newAgentFile("Clerk", "local/a", "You help.", TEMPLATE);
+  const file = createAgentFile("Clerk", "local/a", "You help.", TEMPLATE);
   expect(file.agent).toMatchObject({ description: "Answers", temperature: 0.2, name: "Clerk" });
   expect(file.agent).not.toHaveProperty("max_tokens");
   expect(file.web_search).toEqual({ enabled: true });

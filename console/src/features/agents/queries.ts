@@ -1,6 +1,7 @@
 import { keepPreviousData, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
-import { api, data } from "../../api/client";
+import { api, unwrapData } from "../../api/client";
 import type { components } from "../../api/schema";
+import { saveTextFile } from "../../shared/save_file";
 import type { AgentFilters } from "./filters";
 
 export const AGENTS_PER_PAGE = 50;
@@ -10,7 +11,7 @@ export const agentsQuery = ({ search, status, model, period = "7d", page }: Agen
   queryOptions({
     queryKey: ["agents", "list", { search, status, model, period, page }],
     queryFn: ({ signal }) =>
-      data(
+      unwrapData(
         api.GET("/api/v1/agents", {
           params: {
             query: {
@@ -35,7 +36,7 @@ export const toolsQuery = (search: string) =>
   queryOptions({
     queryKey: ["tools", "choices", search],
     queryFn: ({ signal }) =>
-      data(
+      unwrapData(
         api.GET("/v1/tools", {
           params: { query: { per_page: CHOICES, sort: "name", ...(search ? { search } : {}) } },
           signal,
@@ -47,43 +48,41 @@ export const agentChoicesQuery = (search: string) =>
   queryOptions({
     queryKey: ["agents", "choices", search],
     queryFn: ({ signal }) =>
-      data(
+      unwrapData(
         api.GET("/api/v1/agents", { params: { query: { per_page: CHOICES, ...(search ? { search } : {}) } }, signal }),
       ),
   });
-export const credentialsQuery = queryOptions({
+export const attachableCredentialsQuery = queryOptions({
   queryKey: ["credentials", "choices"],
-  queryFn: () => data(api.GET("/v1/credentials", { params: { query: { per_page: CHOICES } } })),
+  queryFn: () => unwrapData(api.GET("/v1/credentials", { params: { query: { per_page: CHOICES } } })),
 });
-export const personQuery = (id: string) =>
-  queryOptions({
-    queryKey: ["users", id],
-    queryFn: () => data(api.GET("/users/{user_id}", { params: { path: { user_id: id } } })),
-    staleTime: 300_000,
-  });
 
 /** A change of agents; everything that shows agents is read again. */
 export function useAgentChange<Input, Output>(change: (input: Input) => Promise<Output>) {
   const client = useQueryClient();
-  return useMutation({ mutationFn: change, onSuccess: () => client.invalidateQueries({ queryKey: ["agents"] }) });
+  return useMutation({
+    mutationFn: (input: Input) => change(input),
+    onSuccess: () => client.invalidateQueries({ queryKey: ["agents"] }),
+  });
 }
-const agentParams = (id: string) => ({ params: { path: { agent_id: id } } });
-export const deleteAgent = async (id: string) => void (await api.DELETE("/api/v1/agents/{agent_id}", agentParams(id)));
+const agentPathParams = (id: string) => ({ params: { path: { agent_id: id } } });
+export const deleteAgent = async (id: string) =>
+  void (await api.DELETE("/api/v1/agents/{agent_id}", agentPathParams(id)));
 export const archiveAgent = async (id: string) =>
-  void (await api.POST("/api/v1/agents/{agent_id}/archive", agentParams(id)));
+  void (await api.POST("/api/v1/agents/{agent_id}/archive", agentPathParams(id)));
 export const restoreAgent = async (id: string) =>
-  void (await api.POST("/api/v1/agents/{agent_id}/restore", agentParams(id)));
+  void (await api.POST("/api/v1/agents/{agent_id}/restore", agentPathParams(id)));
 
 export const templatesQuery = queryOptions({
   queryKey: ["agents", "templates"],
-  queryFn: async () => (await data(api.GET("/api/v1/agents/templates"))).data,
+  queryFn: async () => (await unwrapData(api.GET("/api/v1/agents/templates"))).data,
   staleTime: Number.POSITIVE_INFINITY,
 });
 export type Template = components["schemas"]["AgentTemplate"];
 type AgentFile = components["schemas"]["AgentExport"];
 
-export const exportAgent = (id: string) => data(api.GET("/api/v1/agents/{agent_id}/export", agentParams(id)));
-export const importAgent = (file: AgentFile) => data(api.POST("/api/v1/agents/import", { body: file }));
+export const exportAgent = (id: string) => unwrapData(api.GET("/api/v1/agents/{agent_id}/export", agentPathParams(id)));
+export const importAgent = (file: AgentFile) => unwrapData(api.POST("/api/v1/agents/import", { body: file }));
 
 /** Export and import: tools, web search and models come along, secrets do not exist in between. */
 export async function duplicateAgent({ id, name }: { id: string; name: string }) {
@@ -91,17 +90,18 @@ export async function duplicateAgent({ id, name }: { id: string; name: string })
   return importAgent({ ...file, agent: { ...file.agent, name } });
 }
 
-export async function changeMany({ ids, op }: { ids: string[]; op: "publish" | "archive" }) {
-  const answer = await data(api.POST("/v1/agents/batch", { body: { operations: ids.map((id) => ({ op, id })) } }));
+export async function changeManyAgents({ ids, op }: { ids: string[]; op: "publish" | "archive" }) {
+  const answer = await unwrapData(
+    api.POST("/v1/agents/batch", { body: { operations: ids.map((id) => ({ op, id })) } }),
+  );
   const failed = answer.data.filter((one) => one.error);
   return { count: ids.length, failed: failed.length, reason: failed[0]?.error?.message ?? "" };
 }
 
-/** Let the browser save a text as a file. */
-export function saveFile(name: string, content: unknown) {
-  const address = URL.createObjectURL(new Blob([JSON.stringify(content, null, 2)], { type: "application/json" }));
-  const link = Object.assign(document.createElement("a"), { href: address, download: name });
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(address), 1000);
-}
-export const fileName = (name: string) => `${name.toLowerCase().replace(/[^a-z0-9]+/g, "-") || "agent"}.agent.json`;
+/** Let the browser save an exported object as a file. */
+export const downloadFile = (name: string, content: unknown) =>
+  saveTextFile(name, JSON.stringify(content, null, 2), "application/json");
+export const agentFileName = (name: string) =>
+  `${name.toLowerCase().replace(/[^a-z0-9]+/g, "-") || "agent"}.agent.json`;
+
+export const hasAgentFilters = ({ search, status, model }: AgentFilters) => Boolean(search || status || model);

@@ -1,5 +1,6 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import type { FrameRoute } from "../../frame_route";
+import { createAddressReader, readText } from "../../shared/list/address";
 import { readAgentFilters } from "./filters";
 
 export const agentRoutes = (frame: FrameRoute) => [
@@ -12,7 +13,7 @@ export const agentRoutes = (frame: FrameRoute) => [
   createRoute({
     getParentRoute: () => frame,
     path: "agents/$agentId",
-    validateSearch: (search): { from?: string } => (typeof search.from === "string" ? { from: search.from } : {}),
+    validateSearch: createAddressReader<{ from?: string }>({ from: readText }),
     component: lazyRouteComponent(() => import("./agent")),
   }),
 ];

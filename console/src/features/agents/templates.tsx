@@ -1,14 +1,14 @@
 import { useQuery } from "@tanstack/react-query";
-import { words } from "../../shared/i18n/words";
+import { createTranslator } from "../../shared/i18n/words";
 import { AgentMark } from "../../shared/marks/agent_mark";
 import style from "./agents.module.css";
 import { type Template, templatesQuery } from "./queries";
 import en from "./words.en.json";
 
-const say = words(en, "features/agents");
+const say = createTranslator(en, "features/agents");
 
 /** Templates as cards; `count` limits them to the first ones. */
-export function Templates({ count, onChoose }: { count?: number; onChoose: (template: Template) => void }) {
+export function TemplateList({ count, onChoose }: { count?: number; onChoose: (template: Template) => void }) {
   const { data: templates = [] } = useQuery(templatesQuery);
   if (!templates.length) return null;
   return (

@@ -5,36 +5,37 @@ import { Kbd, SegmentedControl } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
-import { useMay } from "../../api/queries";
-import { Bar } from "../../shared/frame/bar";
-import { useKeys } from "../../shared/frame/keys";
-import { words } from "../../shared/i18n/words";
-import { Pill } from "../../shared/marks/status";
-import { Empty } from "../../shared/states/empty";
-import { Failure, RowsLoading } from "../../shared/states/states";
-import { exactTime, timeSince } from "../../shared/time";
+import { usePermissionCheck } from "../../api/queries";
+import { type Approval, approvalsQuery, MAX_ROWS } from "../../shared/approvals/queries";
+import { SHOWS, type Show } from "../../shared/approvals/shows";
+import { TimeLeft } from "../../shared/approvals/time_left";
+import { PageBar } from "../../shared/frame/bar";
+import { useShortcutKeys } from "../../shared/frame/keys";
+import { createTranslator } from "../../shared/i18n/words";
+import { StatusPill } from "../../shared/marks/status";
+import { EmptyState } from "../../shared/states/empty";
+import { FailureState, RowSkeletons } from "../../shared/states/states";
+import { formatExactTime, formatTimeSince } from "../../shared/time";
 import style from "./approvals.module.css";
-import { Detail } from "./detail";
-import { STATUS_TONES, statusWord, useName } from "./people";
-import { type Approval, approvalsQuery, MAX_ROWS, SHOWS, type Show } from "./queries";
+import { ApprovalDetail } from "./detail";
+import { describeApprovalStatus, STATUS_TONES, usePrincipalName } from "./people";
 import { SourceMark } from "./source_mark";
-import { TimeLeft } from "./time_left";
-import { isPhone, useShown } from "./use_shown";
+import { isPhoneWidth, useShownApproval } from "./use_shown";
 import en from "./words.en.json";
 
-const say = words(en, "features/approvals");
+const say = createTranslator(en, "features/approvals");
 const SOON_MS = 3_600_000;
 const EMPTY = { mine: say("empty"), all: say("emptyAll"), decided: say("emptyDecided") };
 
-export default function Approvals() {
+export default function ApprovalsPage() {
   const { show = "mine", id } = useSearch({ from: "/frame/approvals" });
   const navigate = useNavigate();
-  const may = useMay();
+  const may = usePermissionCheck();
   const [notice, setNotice] = useState<Notice>();
   const mine = useQuery(approvalsQuery("mine"));
-  const { list, other, shown: chosen, isOpen, hasEnded, forget } = useShown(show, id);
+  const { list, other, shown: chosen, isOpen, hasEnded, isStillShown, forget } = useShownApproval(show, id);
   const rows = list.data;
-  const go = (next: { show?: Show; id?: string }) =>
+  const goToApproval = (next: { show?: Show; id?: string }) =>
     void navigate({
       to: "/approvals",
       search: {
@@ -43,57 +44,58 @@ export default function Approvals() {
       },
       replace: true,
     });
-  const move = (step: number) => {
+  const moveChoice = (step: number) => {
     const at = rows?.findIndex((one) => one.id === chosen?.id) ?? -1;
     const next = rows?.[at + step];
-    if (next) go({ show, id: next.id });
+    if (next) goToApproval({ show, id: next.id });
   };
-  useKeys({ j: () => move(1), k: () => move(-1) });
+  useShortcutKeys({ j: () => moveChoice(1), k: () => moveChoice(-1) });
   const onDecided = (text: string) => {
     const at = rows?.findIndex((one) => one.id === chosen?.id) ?? -1;
     const next = rows?.[at + 1] ?? rows?.[at - 1];
     setNotice({ text });
+    if (!isStillShown()) return;
     forget();
     // On a phone the list is the way on; beside it, the next one is chosen.
-    go({ show, id: isPhone() ? undefined : next?.id });
+    goToApproval({ show, id: isPhoneWidth() ? undefined : next?.id });
   };
   const mayDecide = may("approvals:decide") && Boolean(mine.data?.some((one) => one.id === chosen?.id));
   return (
     <>
-      <Bar title={say("title")} after={<Count show={show} rows={rows} />}>
+      <PageBar title={say("title")} after={<ApprovalCount show={show} rows={rows} />}>
         <SegmentedControl
           aria-label={say("show")}
           data={SHOWS.map((value) => ({ value, label: say(value) }))}
           value={show}
-          onChange={(value) => go({ show: SHOWS.find((one) => one === value) })}
+          onChange={(value) => goToApproval({ show: SHOWS.find((one) => one === value) })}
         />
-      </Bar>
+      </PageBar>
       <div role="status">{notice && <NoticeLine {...notice} />}</div>
       {list.error && !rows ? (
-        <Failure error={list.error} onRetry={() => void list.refetch()} />
+        <FailureState error={list.error} onRetry={() => void list.refetch()} />
       ) : !rows ? (
-        <RowsLoading columns={[30, 300, 60]} />
+        <RowSkeletons columns={[30, 300, 60]} />
       ) : rows.length === 0 && !isOpen ? (
-        <Empty title={say(show === "decided" ? "emptyDecidedTitle" : "emptyTitle")}>{EMPTY[show]}</Empty>
+        <EmptyState title={say(show === "decided" ? "emptyDecidedTitle" : "emptyTitle")}>{EMPTY[show]}</EmptyState>
       ) : (
         <div className={`${style.split} ${id ? style.open : ""}`}>
-          <List rows={rows} chosen={chosen?.id} onChoose={(next) => go({ show, id: next })} />
+          <ApprovalList rows={rows} chosen={chosen?.id} onChoose={(next) => goToApproval({ show, id: next })} />
           {chosen ? (
-            <Detail
+            <ApprovalDetail
               key={chosen.id}
               approval={chosen}
               mayDecide={mayDecide}
               hasEnded={hasEnded}
-              onBack={() => go({ show })}
+              onBack={() => goToApproval({ show })}
               onDecided={onDecided}
               onGone={(text) => {
                 setNotice({ text, isBad: true });
                 // What was decided by someone else is no longer in the list, but is still shown.
-                go({ show, id: chosen.id });
+                if (isStillShown()) goToApproval({ show, id: chosen.id });
               }}
             />
           ) : (
-            other.error && <Failure error={other.error} onRetry={() => void other.refetch()} />
+            other.error && <FailureState error={other.error} onRetry={() => void other.refetch()} />
           )}
         </div>
       )}
@@ -112,19 +114,27 @@ const NoticeLine = ({ text, isBad }: Notice) => (
 );
 
 /** How many wait in the list below: for this person, or at all. What is decided is a history, and not counted. */
-function Count({ show, rows }: { show: Show; rows?: Approval[] }) {
+function ApprovalCount({ show, rows }: { show: Show; rows?: Approval[] }) {
   if (!rows?.length || show === "decided") return null;
   const count = rows.length >= MAX_ROWS ? `${MAX_ROWS}+` : rows.length;
   return <span className="t-3 num t-13 fix">{say(show === "mine" ? "countMine" : "countAll", { count })}</span>;
 }
 
-function List({ rows, chosen, onChoose }: { rows: Approval[]; chosen?: string; onChoose: (id: string) => void }) {
+function ApprovalList({
+  rows,
+  chosen,
+  onChoose,
+}: {
+  rows: Approval[];
+  chosen?: string;
+  onChoose: (id: string) => void;
+}) {
   return (
     <section className={style.list} aria-label={say("list")}>
       <ul>
         {rows.map((one) => (
           <li key={one.id}>
-            <Item approval={one} isChosen={one.id === chosen} onChoose={() => onChoose(one.id)} />
+            <ApprovalItem approval={one} isChosen={one.id === chosen} onChoose={() => onChoose(one.id)} />
           </li>
         ))}
       </ul>
@@ -140,8 +150,16 @@ function List({ rows, chosen, onChoose }: { rows: Approval[]; chosen?: string; o
 /** Runs when an entry becomes the chosen one, since it gets this `ref` then. */
 const scrollIntoSight = (entry: HTMLElement | null) => entry?.scrollIntoView({ block: "nearest" });
 
-function Item({ approval, isChosen, onChoose }: { approval: Approval; isChosen: boolean; onChoose: () => void }) {
-  const who = useName(approval, approval.requested_by);
+function ApprovalItem({
+  approval,
+  isChosen,
+  onChoose,
+}: {
+  approval: Approval;
+  isChosen: boolean;
+  onChoose: () => void;
+}) {
+  const who = usePrincipalName(approval, approval.requested_by);
   const message = (approval.payload as { message?: unknown } | null)?.message;
   const isPending = approval.status === "pending";
   const isSoon = isPending && Date.parse(approval.expires_at) - Date.now() < SOON_MS;
@@ -160,17 +178,17 @@ function Item({ approval, isChosen, onChoose }: { approval: Approval; isChosen: 
         <span className={`t-12 t-3 cut ${style.quiet}`}>{who}</span>
       </span>
       {isPending ? (
-        <span className="fix" title={exactTime(approval.expires_at)}>
-          <Pill tone={isSoon ? "warn" : undefined}>
+        <span className="fix" title={formatExactTime(approval.expires_at)}>
+          <StatusPill tone={isSoon ? "warn" : undefined}>
             <Clock size={12} />
             <TimeLeft until={approval.expires_at} />
-          </Pill>
+          </StatusPill>
         </span>
       ) : (
         <span className="stack g2 fix" style={{ alignItems: "flex-end" }}>
-          <Pill tone={STATUS_TONES[approval.status]}>{statusWord(approval.status)}</Pill>
+          <StatusPill tone={STATUS_TONES[approval.status]}>{describeApprovalStatus(approval.status)}</StatusPill>
           <span className={`t-12 t-3 num ${style.quiet}`}>
-            {timeSince(approval.resolved_at ?? approval.created_at)}
+            {formatTimeSince(approval.resolved_at ?? approval.created_at)}
           </span>
         </span>
       )}

@@ -1,21 +1,21 @@
 import { Button } from "@mantine/core";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
-import { api } from "../../api/client";
 import { asApiError } from "../../api/errors";
-import { meQuery, useMay } from "../../api/queries";
-import { Confirm } from "../../shared/confirm";
-import { words } from "../../shared/i18n/words";
+import { usePermissionCheck } from "../../api/queries";
+import { type Approval, approvalQuery } from "../../shared/approvals/queries";
+import { useRequesterActions } from "../../shared/approvals/requester_actions";
+import { ConfirmDialog } from "../../shared/confirm";
+import { createTranslator } from "../../shared/i18n/words";
 import style from "./approvals.module.css";
-import { type Approval, approvalQuery, endKey } from "./queries";
 import en from "./words.en.json";
 
-const say = words(en, "features/approvals");
+const say = createTranslator(en, "features/approvals");
 
 /** The end of the conversation, for those who may read it; else the message that the request carries. */
-export function Why({ approval }: { approval: Approval }) {
-  const may = useMay();
+export function ApprovalReason({ approval }: { approval: Approval }) {
+  const may = usePermissionCheck();
   const conversationId = may("conversations:read") ? approval.source.conversation_id : null;
   const { data: whole } = useQuery({ ...approvalQuery(approval.id), enabled: Boolean(conversationId) });
   const message = (approval.payload as { message?: unknown } | null)?.message;
@@ -50,23 +50,10 @@ export function Why({ approval }: { approval: Approval }) {
 }
 
 /** What the requester and administrators can do with a request that waits: remind and cancel. */
-export function Requested({ approval }: { approval: Approval }) {
-  const may = useMay();
-  const client = useQueryClient();
-  const { data: me } = useQuery(meQuery);
-  const params = { path: { approval_id: approval.id } };
-  const refresh = () => client.invalidateQueries({ queryKey: ["approvals"] });
-  const remind = useMutation({ mutationFn: () => api.POST("/api/v1/approvals/{approval_id}/remind", { params }) });
-  const cancel = useMutation({
-    mutationKey: endKey(approval.id),
-    mutationFn: () => api.POST("/api/v1/approvals/{approval_id}/cancel", { params, body: {} }),
-    onSettled: refresh,
-  });
+export function RequestedContext({ approval }: { approval: Approval }) {
+  const { remind, cancel, mayRemind, mayCancel } = useRequesterActions(approval);
   const [isCancelling, setCancelling] = useState(false);
-  const isOwn = me?.id === approval.requested_by.id;
-  const mayCancel = isOwn || me?.role === "tenant_admin" || me?.role === "super_admin";
-  const mayRemind = isOwn || may("agents:write");
-  if (approval.status !== "pending" || !may("approvals:decide") || !(mayCancel || mayRemind)) return null;
+  if (!(mayCancel || mayRemind)) return null;
   const refusal = remind.error;
   return (
     <section className="stack g8" aria-label={say("requested")}>
@@ -85,7 +72,7 @@ export function Requested({ approval }: { approval: Approval }) {
         )}
       </div>
       {isCancelling && (
-        <Confirm
+        <ConfirmDialog
           title={say("cancelTitle")}
           action={say("cancel")}
           error={cancel.error}
@@ -94,7 +81,7 @@ export function Requested({ approval }: { approval: Approval }) {
           onClose={() => setCancelling(false)}
         >
           <p>{say("cancelText")}</p>
-        </Confirm>
+        </ConfirmDialog>
       )}
     </section>
   );

@@ -4,16 +4,18 @@ import X from "icon:x";
 import { Button, Kbd, Textarea } from "@mantine/core";
 import { useRef, useState } from "react";
 import { asApiError } from "../../api/errors";
-import { useKeys } from "../../shared/frame/keys";
+import { formatFieldLabel } from "../../shared/approvals/field_label";
+import { type Approval, type Decision, useApprovalDecision } from "../../shared/approvals/queries";
+import { type ApprovalEdits, type Field, findAmount } from "../../shared/approvals/values";
+import { usePageCommands } from "../../shared/frame/commands";
+import { useShortcutKeys } from "../../shared/frame/keys";
 import { general } from "../../shared/i18n/general";
-import { words } from "../../shared/i18n/words";
-import { phraseOf } from "../../shared/refusals/refusals";
+import { createTranslator } from "../../shared/i18n/words";
+import { translateProblem } from "../../shared/refusals/refusals";
 import style from "./approvals.module.css";
-import { type Approval, type Decision, useDecision } from "./queries";
-import { type ApprovalEdits, amountOf, type Field, labelOf } from "./values";
 import en from "./words.en.json";
 
-const say = words(en, "features/approvals");
+const say = createTranslator(en, "features/approvals");
 type Verdict = Decision["verdict"];
 
 type Props = {
@@ -29,12 +31,12 @@ type Props = {
 };
 
 /** The comment and the two buttons. `A` and `R` lead to the comment first; Ctrl Enter confirms. */
-export function Decide({ approval, fields, texts, edits, extra, onDecided, onGone, onRefused }: Props) {
+export function DecisionForm({ approval, fields, texts, edits, extra, onDecided, onGone, onRefused }: Props) {
   const [comment, setComment] = useState("");
   const [meant, setMeant] = useState<Verdict>();
   const box = useRef<HTMLTextAreaElement>(null);
   const isSent = useRef(false);
-  const decision = useDecision(approval.id);
+  const decision = useApprovalDecision(approval.id);
   const isWrong = Object.keys(edits.problems).length > 0;
   const sendDecision = async (verdict: Verdict) => {
     if (isSent.current || (verdict === "approve" && isWrong)) return;
@@ -48,24 +50,28 @@ export function Decide({ approval, fields, texts, edits, extra, onDecided, onGon
     const isLast = approval.approvals_received + 1 >= approval.required_approvals;
     onDecided(say(isLast ? "doneApproved" : "doneWaiting"));
   };
-  const submit = (verdict: Verdict) =>
+  const submitVerdict = (verdict: Verdict) =>
     void sendDecision(verdict).catch((error) => {
       const { status, message } = asApiError(error);
       if (status === 409 || status === 410) onGone(message);
       else onRefused(error);
     });
-  const prefer = (verdict: Verdict) => () => {
+  const preferVerdict = (verdict: Verdict) => () => {
     setMeant(verdict);
     box.current?.focus();
   };
-  useKeys({ a: prefer("approve"), r: prefer("reject"), ...(meant ? { "mod+enter": () => submit(meant) } : {}) });
-  const amount = amountOf(fields, texts);
+  usePageCommands([
+    { label: say("approve"), keys: "a", run: preferVerdict("approve") },
+    { label: say("reject"), keys: "r", run: preferVerdict("reject") },
+  ]);
+  useShortcutKeys(meant ? { "mod+enter": () => submitVerdict(meant) } : {});
+  const amount = findAmount(fields, texts);
   return (
     <div className={style.foot}>
       {decision.error && (
         <div className="note bad" role="alert" style={{ flexBasis: "100%" }}>
           <TriangleAlert size={15} />
-          <span>{problemsOf(decision.error)}</span>
+          <span>{describeRejectedValues(decision.error)}</span>
         </div>
       )}
       <Textarea
@@ -87,7 +93,7 @@ export function Decide({ approval, fields, texts, edits, extra, onDecided, onGon
         rightSection={<Kbd className="wide">R</Kbd>}
         loading={decision.isPending && decision.variables?.verdict === "reject"}
         disabled={decision.isPending}
-        onClick={() => submit("reject")}
+        onClick={() => submitVerdict("reject")}
       >
         {say("reject")}
       </Button>
@@ -96,22 +102,27 @@ export function Decide({ approval, fields, texts, edits, extra, onDecided, onGon
         rightSection={<Kbd className="wide">A</Kbd>}
         loading={decision.isPending && decision.variables?.verdict === "approve"}
         disabled={decision.isPending || isWrong}
-        onClick={() => submit("approve")}
+        onClick={() => submitVerdict("approve")}
       >
         {[say("approve"), amount].filter(Boolean).join(" ")}
       </Button>
-      {meant && (
-        <p className={`${style.hint} t-12 t-3 row g6 wide`} role="status">
-          <b className="t-500">{say(meant)}:</b> <Kbd>{general("ctrl")}</Kbd> <Kbd>↵</Kbd> {say("confirm")}
-        </p>
-      )}
+      {meant && <ConfirmHint verdict={meant} />}
     </div>
   );
 }
 
+const ConfirmHint = ({ verdict }: { verdict: Verdict }) => (
+  <p className={`${style.hint} t-12 t-3 row g6 wide`} role="status">
+    <b className="t-500">{say(verdict)}:</b> <Kbd>{general("ctrl")}</Kbd> <Kbd>↵</Kbd> {say("confirm")}
+  </p>
+);
+
 /** What the server refused, with the fields that it names. */
-function problemsOf(given: unknown): string {
-  const { message, details } = asApiError(given);
+function describeRejectedValues(rejected: unknown): string {
+  const { message, details } = asApiError(rejected);
   const fields = Object.entries((details.fields ?? {}) as Record<string, unknown>);
-  return [message, ...fields.map(([name, problem]) => `${labelOf(name)} ${phraseOf(String(problem))}`)].join(" ");
+  return [
+    message,
+    ...fields.map(([name, problem]) => `${formatFieldLabel(name)} ${translateProblem(String(problem))}`),
+  ].join(" ");
 }

@@ -4,37 +4,37 @@ import TriangleAlert from "icon:triangle-alert";
 import { useMutationState } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
-import { words } from "../../shared/i18n/words";
+import { formatFieldLabel } from "../../shared/approvals/field_label";
+import { type Approval, decisionEndKey } from "../../shared/approvals/queries";
+import {
+  type ApprovalEdits,
+  collectEdits,
+  type Field,
+  type FieldChange,
+  findRequestedCall,
+  listApprovalFields,
+  listFieldChanges,
+} from "../../shared/approvals/values";
+import { createTranslator } from "../../shared/i18n/words";
 import { Avatar } from "../../shared/marks/avatar";
 import { CopyableId } from "../../shared/marks/copyable_id";
 import { KindIcon } from "../../shared/marks/kind_icon";
-import { Pill } from "../../shared/marks/status";
-import { roleName } from "../../shared/people/roles";
+import { StatusPill } from "../../shared/marks/status";
+import { roleNameOf } from "../../shared/people/roles";
 import { translateText } from "../../shared/sentences/sentences";
-import { dayAndTime, exactTime, timeSince } from "../../shared/time";
-import { useFields } from "../../shared/use_fields";
+import { formatDayAndTime, formatExactTime, formatTimeSince } from "../../shared/time";
+import { useFieldProblems } from "../../shared/use_fields";
 import style from "./approvals.module.css";
-import { Requested, Why } from "./context";
-import { Decide } from "./decide";
-import { Decisions, EarlierDecisions } from "./decisions";
-import { ExtraFields, extraOf } from "./extra";
+import { ApprovalReason, RequestedContext } from "./context";
+import { DecisionForm } from "./decide";
+import { DecisionList, EarlierDecisions, NobodyLeftNote } from "./decisions";
+import { ExtraFields, listExtraFields } from "./extra";
 import { InputField } from "./input_field";
-import { STATUS_TONES, statusWord, useName } from "./people";
-import { type Approval, endKey } from "./queries";
+import { describeApprovalStatus, STATUS_TONES, usePrincipalName } from "./people";
 import { SourceMark } from "./source_mark";
-import {
-  type ApprovalEdits,
-  callOf,
-  editsOf,
-  type Field,
-  type FieldChange,
-  fieldChanges,
-  fieldsOf,
-  labelOf,
-} from "./values";
 import en from "./words.en.json";
 
-const say = words(en, "features/approvals");
+const say = createTranslator(en, "features/approvals");
 
 type Props = {
   approval: Approval;
@@ -45,17 +45,17 @@ type Props = {
   onGone: (text: string) => void;
 };
 
-export function Detail({ approval, mayDecide, hasEnded, onBack, onDecided, onGone }: Props) {
+export function ApprovalDetail({ approval, mayDecide, hasEnded, onBack, onDecided, onGone }: Props) {
   const [texts, setTexts] = useState<Record<string, string>>({});
   const [extra, setExtra] = useState<Record<string, unknown>>({});
-  const fields = fieldsOf(approval).map((field) => ({ ...field, isOpen: field.isOpen && mayDecide }));
-  const edits = editsOf(fields, texts);
+  const fields = listApprovalFields(approval).map((field) => ({ ...field, isOpen: field.isOpen && mayDecide }));
+  const edits = collectEdits(fields, texts);
   const [refusal, setRefusal] = useState<Error>();
   const names = [
     ...fields.map((field) => `edited_input.${field.name}`),
-    ...extraOf(approval).map(({ id }) => `data.${id}`),
+    ...listExtraFields(approval).map(({ id }) => `data.${id}`),
   ];
-  const { form, problemOf } = useFields<string, HTMLDivElement>(refusal, names);
+  const { form, problemOf } = useFieldProblems<string, HTMLDivElement>(refusal, names);
   const isPending = approval.status === "pending";
   return (
     <div className={style.ask}>
@@ -70,8 +70,9 @@ export function Detail({ approval, mayDecide, hasEnded, onBack, onDecided, onGon
             <ChevronLeft size={16} />
             {say("back")}
           </Link>
-          <Head approval={approval} />
-          <Facts approval={approval} />
+          <ApprovalHead approval={approval} />
+          <NobodyLeftNote approval={approval} />
+          <ApprovalFacts approval={approval} />
           {!approval.redacted && (
             <RequestedInput
               approval={approval}
@@ -84,21 +85,21 @@ export function Detail({ approval, mayDecide, hasEnded, onBack, onDecided, onGon
           )}
           {isPending && mayDecide && approval.fields.length > 0 && (
             <ExtraFields
-              fields={extraOf(approval)}
+              fields={listExtraFields(approval)}
               values={extra}
               problemOf={(id) => problemOf(`data.${id}`)}
               onChange={setExtra}
             />
           )}
-          <Why approval={approval} />
-          <Decisions approval={approval} />
+          <ApprovalReason approval={approval} />
+          <DecisionList approval={approval} />
           <EarlierDecisions approval={approval} />
-          <Requested approval={approval} />
+          <RequestedContext approval={approval} />
         </div>
       </section>
       {isPending &&
         (mayDecide ? (
-          <Decide
+          <DecisionForm
             approval={approval}
             fields={fields}
             texts={texts}
@@ -111,12 +112,12 @@ export function Detail({ approval, mayDecide, hasEnded, onBack, onDecided, onGon
         ) : (
           <p className={`${style.foot} t-13 t-3`}>{say("notYours")}</p>
         ))}
-      <div role="status">{hasEnded && <Ended approval={approval} />}</div>
+      <div role="status">{hasEnded && <EndedNote approval={approval} />}</div>
     </div>
   );
 }
 
-const Head = ({ approval }: { approval: Approval }) => (
+const ApprovalHead = ({ approval }: { approval: Approval }) => (
   <div className="row g12 top">
     <SourceMark approval={approval} size={40} />
     <div className="stack g4">
@@ -138,11 +139,11 @@ type RequestedInputProps = {
 /** The values of the call or step that waits; those that may be changed are fields. */
 function RequestedInput({ approval, fields, texts, edits, problemOf, onTexts }: RequestedInputProps) {
   const isPending = approval.status === "pending";
-  const open = fields.filter((field) => field.isOpen).map((field) => labelOf(field.name));
+  const open = fields.filter((field) => field.isOpen).map((field) => formatFieldLabel(field.name));
   return (
     <section className="card" aria-label={say(isPending ? "what" : "whatDecided")}>
       <div className="card-head">
-        <KindIcon of={approval.source.type === "workflow" ? "flow" : "tool"} small />
+        <KindIcon kind={approval.source.type === "workflow" ? "flow" : "tool"} small />
         <h3 className="t-sec fix">{say(isPending ? "what" : "whatDecided")}</h3>
         {open.length > 0 && (
           <span className="push t-12 t-3 row g4">
@@ -164,30 +165,30 @@ function RequestedInput({ approval, fields, texts, edits, problemOf, onTexts }: 
           />
         ))}
       </div>
-      <Changes label={say("approverChanged")} of={fieldChanges(approval)} />
-      <Changes label={say("youChange")} of={edits.changes} />
+      <FieldChangeList label={say("approverChanged")} changes={listFieldChanges(approval)} />
+      <FieldChangeList label={say("youChange")} changes={edits.changes} />
     </section>
   );
 }
 
 /** Stands where the buttons stood. What was decided or cancelled on this page needs no such words. */
-function Ended({ approval }: { approval: Approval }) {
+function EndedNote({ approval }: { approval: Approval }) {
   const done = useMutationState({
-    filters: { mutationKey: endKey(approval.id), predicate: ({ state }) => state.status !== "error" },
+    filters: { mutationKey: decisionEndKey(approval.id), predicate: ({ state }) => state.status !== "error" },
   });
   if (done.length) return null;
   return (
     <p className={`${style.foot} ${style.gone} t-13`}>
       <TriangleAlert size={15} />
-      {say("ended", { status: statusWord(approval.status) })}
+      {say("ended", { status: describeApprovalStatus(approval.status) })}
     </p>
   );
 }
 
-function Facts({ approval }: { approval: Approval }) {
-  const who = useName(approval, approval.requested_by);
+function ApprovalFacts({ approval }: { approval: Approval }) {
+  const who = usePrincipalName(approval, approval.requested_by);
   const { roles } = approval.approvers;
-  const call = callOf(approval);
+  const call = findRequestedCall(approval);
   const end = { reject: "ifReject", approve: "ifApprove", fail: "ifFail" } as const;
   return (
     <dl className={style.facts}>
@@ -214,21 +215,21 @@ function Facts({ approval }: { approval: Approval }) {
       </div>
       <div>
         <dt>{say("decides")}</dt>
-        <dd title={roles.length ? say("roles", { roles: roles.map(roleName).join(", ") }) : undefined}>
+        <dd title={roles.length ? say("roles", { roles: roles.map(roleNameOf).join(", ") }) : undefined}>
           {say("decisionOf", { received: approval.approvals_received, required: approval.required_approvals })}
         </dd>
       </div>
       {approval.status === "pending" ? (
         <div>
           <dt>{say("ifNobody")}</dt>
-          <dd>{say(end[approval.on_timeout], dayAndTime(approval.expires_at))}</dd>
+          <dd>{say(end[approval.on_timeout], formatDayAndTime(approval.expires_at))}</dd>
         </div>
       ) : (
         <div>
           <dt>{say("resolvedAt")}</dt>
-          <dd title={approval.resolved_at ? exactTime(approval.resolved_at) : undefined}>
-            <Pill tone={STATUS_TONES[approval.status]}>{statusWord(approval.status)}</Pill>
-            {approval.resolved_at && timeSince(approval.resolved_at)}
+          <dd title={approval.resolved_at ? formatExactTime(approval.resolved_at) : undefined}>
+            <StatusPill tone={STATUS_TONES[approval.status]}>{describeApprovalStatus(approval.status)}</StatusPill>
+            {approval.resolved_at && formatTimeSince(approval.resolved_at)}
           </dd>
         </div>
       )}
@@ -242,10 +243,10 @@ function Facts({ approval }: { approval: Approval }) {
   );
 }
 
-const Changes = ({ label, of }: { label: string; of: FieldChange[] }) =>
-  of.length > 0 && (
+const FieldChangeList = ({ label, changes }: { label: string; changes: FieldChange[] }) =>
+  changes.length > 0 && (
     <div className={`${style.diff} num`} role="status">
-      {of.map(({ name, before, after }) => (
+      {changes.map(({ name, before, after }) => (
         <span key={name} className="row g8 wrap">
           <span className="t-12 t-2">{label}</span>
           <code className="mono">{name}</code>

@@ -1,11 +1,11 @@
 import { Checkbox, Select, Textarea, TextInput } from "@mantine/core";
-import { words } from "../../shared/i18n/words";
+import { formatFieldLabel } from "../../shared/approvals/field_label";
+import type { Approval } from "../../shared/approvals/queries";
+import { createTranslator } from "../../shared/i18n/words";
 import style from "./approvals.module.css";
-import type { Approval } from "./queries";
-import { labelOf } from "./values";
 import en from "./words.en.json";
 
-const say = words(en, "features/approvals");
+const say = createTranslator(en, "features/approvals");
 export type Extra = { id: string; label: string; type: string; isRequired: boolean; options: Option[] };
 type Option = { value: string; label: string };
 type Values = Record<string, unknown>;
@@ -14,22 +14,22 @@ const NUMBERS = ["number", "rating", "slider"];
 const CHOICES = ["select", "radio"];
 const MANY = ["multi_select", "checkbox_group"];
 
-function optionOf(option: unknown): Option {
+function parseOption(option: unknown): Option {
   if (typeof option !== "object" || option === null) return { value: String(option), label: String(option) };
   const { value, label } = option as { value?: unknown; label?: unknown };
   return { value: String(value ?? label), label: String(label ?? value) };
 }
 
 /** The fields that approvers fill in with their decision; hidden ones are the server's. */
-export const extraOf = (approval: Approval): Extra[] =>
+export const listExtraFields = (approval: Approval): Extra[] =>
   (approval.fields as Record<string, unknown>[])
     .filter((field) => field.type !== "hidden")
     .map((field) => ({
       id: String(field.id),
-      label: String(field.label ?? labelOf(String(field.id))),
+      label: String(field.label ?? formatFieldLabel(String(field.id))),
       type: String(field.type),
       isRequired: field.required === true,
-      options: Array.isArray(field.options) ? field.options.map(optionOf) : [],
+      options: Array.isArray(field.options) ? field.options.map(parseOption) : [],
     }));
 
 type Props = {
@@ -47,7 +47,7 @@ export function ExtraFields({ fields, values, problemOf, onChange }: Props) {
       </div>
       <div className={style.form}>
         {fields.map((field) => (
-          <Control
+          <ExtraControl
             key={field.id}
             field={field}
             value={values[field.id]}
@@ -65,7 +65,7 @@ export function ExtraFields({ fields, values, problemOf, onChange }: Props) {
 
 type ControlProps = { field: Extra; value: unknown; problem?: string; onChange: (value: unknown) => void };
 
-function Control({ field, value, problem, onChange }: ControlProps) {
+function ExtraControl({ field, value, problem, onChange }: ControlProps) {
   const { label, type, isRequired, options } = field;
   const shared = { label, required: isRequired, error: problem };
   if (type === "checkbox")
@@ -112,13 +112,13 @@ function Control({ field, value, problem, onChange }: ControlProps) {
       />
     );
   const isNumber = NUMBERS.includes(type);
-  const read = (text: string) => (isNumber && text.trim() && Number.isFinite(Number(text)) ? Number(text) : text);
+  const readInput = (text: string) => (isNumber && text.trim() && Number.isFinite(Number(text)) ? Number(text) : text);
   return (
     <TextInput
       {...shared}
       type={type === "date" || type === "email" ? type : isNumber ? "number" : "text"}
       value={String(value ?? "")}
-      onChange={(event) => onChange(read(event.currentTarget.value))}
+      onChange={(event) => onChange(readInput(event.currentTarget.value))}
     />
   );
 }

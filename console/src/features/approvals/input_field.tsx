@@ -1,19 +1,20 @@
 import { Checkbox, Textarea, TextInput } from "@mantine/core";
-import { words } from "../../shared/i18n/words";
+import { formatFieldLabel } from "../../shared/approvals/field_label";
+import { type Field, formatValue } from "../../shared/approvals/values";
+import { createTranslator } from "../../shared/i18n/words";
 import style from "./approvals.module.css";
-import { type Field, labelOf, textOf } from "./values";
 import en from "./words.en.json";
 
-const say = words(en, "features/approvals");
+const say = createTranslator(en, "features/approvals");
 
 type Props = { field: Field; text?: string; problem?: string; refused?: string; onChange: (text: string) => void };
 
 /** One value of the call: open fields are controls of their type, the others can only be read. */
-export function InputField({ field, text = textOf(field.value), problem, refused, onChange }: Props) {
+export function InputField({ field, text = formatValue(field.value), problem, refused, onChange }: Props) {
   const { name, control, isOpen } = field;
   const error = problem ? say(problem === "number" ? "number" : "json") : refused;
   const shared = {
-    label: labelOf(name),
+    label: formatFieldLabel(name),
     error,
     readOnly: !isOpen,
     variant: isOpen ? "default" : "filled",
@@ -22,7 +23,7 @@ export function InputField({ field, text = textOf(field.value), problem, refused
   if (control === "flag" && isOpen)
     return (
       <Checkbox
-        label={labelOf(name)}
+        label={formatFieldLabel(name)}
         error={error}
         checked={text === "true"}
         onChange={(event) => onChange(String(event.currentTarget.checked))}

@@ -1,17 +1,17 @@
 import { useQuery } from "@tanstack/react-query";
 import { meQuery } from "../../api/queries";
-import { words } from "../../shared/i18n/words";
+import type { Approval } from "../../shared/approvals/queries";
+import { createTranslator } from "../../shared/i18n/words";
 import type { Tone } from "../../shared/marks/status";
-import type { Approval } from "./queries";
 import en from "./words.en.json";
 
-const say = words(en, "features/approvals");
+const say = createTranslator(en, "features/approvals");
 
 export const STATUS_TONES: Record<string, Tone> = { approved: "ok", rejected: "bad", pending: "warn" };
-export const statusWord = (status: Approval["status"]) => say(status);
+export const describeApprovalStatus = (status: Approval["status"]) => say(status);
 
 /** The name of the person who requested an approval or decided it. */
-export function useName(approval: Approval, { type, id }: { type: string; id: string }): string {
+export function usePrincipalName(approval: Approval, { type, id }: { type: string; id: string }): string {
   const { data: me } = useQuery(meQuery);
   if (me?.id === id) return say("you");
   if (type === "embed_key") return say("visitor");

@@ -1,16 +1,11 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import type { FrameRoute } from "../../frame_route";
-import { SHOWS, type Show } from "./queries";
+import { SHOWS, type Show } from "../../shared/approvals/shows";
+import { createAddressReader, readOneOf, readText } from "../../shared/list/address";
 
 type Search = { show?: Exclude<Show, "mine">; id?: string };
 
-export function readApprovalSearch(search: Record<string, unknown>): Search {
-  const show = SHOWS.find((one) => one === search.show);
-  return {
-    ...(show && show !== "mine" ? { show } : {}),
-    ...(typeof search.id === "string" && search.id ? { id: search.id } : {}),
-  };
-}
+export const readApprovalSearch = createAddressReader<Search>({ show: readOneOf(SHOWS, "mine"), id: readText });
 
 export const approvalRoutes = (frame: FrameRoute) => [
   createRoute({

@@ -2,32 +2,31 @@ import { Button, TextInput } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
-import { api, data } from "../../api/client";
-import { sendsMail, stateOfLink } from "../../api/session";
-import { emailProblem, passwordProblem, useFormChecks } from "../../shared/form_checks";
-import { words } from "../../shared/i18n/words";
-import { useFields } from "../../shared/use_fields";
-import { asProblem, back, Done, PasswordField, Send, ToSignIn } from "./account_parts";
-import { Gate } from "./gate";
+import { api, unwrapData } from "../../api/client";
+import { canSendMail, loadLinkState } from "../../api/session";
+import { findEmailProblem, findPasswordProblem, useFormChecks } from "../../shared/form_checks";
+import { createTranslator } from "../../shared/i18n/words";
+import { useFieldProblems } from "../../shared/use_fields";
+import { back, DoneNote, PasswordField, SignInLink, SubmitButton, toAccountProblem } from "./account_parts";
+import { GatePage } from "./gate";
 import style from "./gate.module.css";
 import { forgetLinkToken, isLinkRefused, useLinkToken } from "./link_token";
 import { SignInProblem } from "./sign_in_problem";
 import en from "./words.en.json";
 
-const say = words(en, "features/auth");
+const say = createTranslator(en, "features/auth");
 
 export const ForgotPassword = () => (
   <AskForLink
     title={say("forgotTitle")}
     text={say("forgotText")}
     done={say("forgotSent")}
-    ask={(email) => data(api.POST("/auth/forgot-password", { body: { email } }))}
+    ask={(email) => unwrapData(api.POST("/auth/forgot-password", { body: { email } }))}
     withoutMail={
-      <div className="note">
-        <span>
-          {say("forgotCommand")} <code className="mono">retinue admin reset-password</code>
-        </span>
-      </div>
+      <details className="t-13">
+        <summary>{say("runServer")}</summary>
+        {say("forgotCommand")} <code className="mono">retinue admin reset-password</code>
+      </details>
     }
   />
 );
@@ -44,21 +43,21 @@ type AskProps = {
 function AskForLink({ title, text, done, ask, withoutMail }: AskProps) {
   const [email, setEmail] = useState("");
   const request = useMutation({ mutationFn: () => ask(email) });
-  const { form, rest, problemOf: wrong } = useFields<"email", HTMLDivElement>(request.error, ["email"]);
-  const { check, wrong: unfit } = useFormChecks(form, { email: emailProblem(email) });
-  const { data: isMailSent } = useQuery({ queryKey: ["auth", "mail"], queryFn: sendsMail });
+  const { form, rest, problemOf: wrong } = useFieldProblems<"email", HTMLDivElement>(request.error, ["email"]);
+  const { check, wrong: unfit } = useFormChecks(form, { email: findEmailProblem(email) });
+  const { data: isMailSent } = useQuery({ queryKey: ["auth", "mail"], queryFn: canSendMail });
   if (isMailSent === false)
     return (
-      <Gate title={title} text={say("forgotNoMail")} onSubmit={() => undefined}>
+      <GatePage title={title} text={say("forgotNoMail")} onSubmit={() => undefined}>
         {withoutMail}
         {back}
-      </Gate>
+      </GatePage>
     );
   return (
-    <Gate title={title} text={!request.isSuccess && text} onSubmit={() => check() && request.mutate()}>
-      {rest && <SignInProblem error={asProblem(request.error)} />}
+    <GatePage title={title} text={!request.isSuccess && text} onSubmit={() => check() && request.mutate()}>
+      {rest && <SignInProblem error={toAccountProblem(request.error)} />}
       {request.isSuccess ? (
-        <Done>{done}</Done>
+        <DoneNote>{done}</DoneNote>
       ) : (
         <div className={style.fields} ref={form}>
           <TextInput
@@ -70,11 +69,11 @@ function AskForLink({ title, text, done, ask, withoutMail }: AskProps) {
             value={email}
             onChange={(event) => setEmail(event.currentTarget.value)}
           />
-          <Send isBusy={request.isPending}>{say("send")}</Send>
+          <SubmitButton isBusy={request.isPending}>{say("send")}</SubmitButton>
         </div>
       )}
       {back}
-    </Gate>
+    </GatePage>
   );
 }
 
@@ -82,39 +81,43 @@ export function ResetPassword() {
   const token = useLinkToken();
   const [password, setPassword] = useState("");
   const change = useMutation({
-    mutationFn: () => data(api.POST("/auth/reset-password", { body: { token, new_password: password } })),
+    mutationFn: () => unwrapData(api.POST("/auth/reset-password", { body: { token, new_password: password } })),
     onSuccess: forgetLinkToken,
   });
   const { data: state } = useQuery({
     queryKey: ["auth", "link", token],
-    queryFn: () => stateOfLink("reset_password", token),
+    queryFn: () => loadLinkState("reset_password", token),
     enabled: Boolean(token) && !change.isSuccess,
     staleTime: Number.POSITIVE_INFINITY,
     retry: false,
   });
-  const { form, rest, problemOf: wrong } = useFields<"new_password", HTMLDivElement>(change.error, ["new_password"]);
-  const { check, wrong: unfit } = useFormChecks(form, { new_password: passwordProblem(password) });
-  const isVoid = !token || state === "wrong" || isLinkRefused(asProblem(change.error));
+  const {
+    form,
+    rest,
+    problemOf: wrong,
+  } = useFieldProblems<"new_password", HTMLDivElement>(change.error, ["new_password"]);
+  const { check, wrong: unfit } = useFormChecks(form, { new_password: findPasswordProblem(password) });
+  const isVoid = !token || state === "wrong" || isLinkRefused(toAccountProblem(change.error));
   if (isVoid && !change.isSuccess)
     return (
-      <Gate title={say("resetVoidTitle")} text={say("resetVoid")} onSubmit={() => undefined}>
+      <GatePage title={say("resetVoidTitle")} text={say("resetVoid")} onSubmit={() => undefined}>
         <Button className={style.tall} fullWidth component={Link} to="/forgot-password">
           {say("newLink")}
         </Button>
         {back}
-      </Gate>
+      </GatePage>
     );
   return (
-    <Gate
+    <GatePage
       title={say(change.isSuccess ? "resetDoneTitle" : "resetTitle")}
       text={!change.isSuccess && say("resetText")}
       onSubmit={() => check() && change.mutate()}
     >
-      {rest && <SignInProblem error={asProblem(change.error)} />}
+      {rest && <SignInProblem error={toAccountProblem(change.error)} />}
       {change.isSuccess ? (
         <>
-          <Done>{say("resetDone")}</Done>
-          <ToSignIn />
+          <DoneNote>{say("resetDone")}</DoneNote>
+          <SignInLink />
         </>
       ) : (
         <>
@@ -124,33 +127,33 @@ export function ResetPassword() {
               error={unfit("new_password") ?? wrong("new_password")}
               onChange={setPassword}
             />
-            <Send isBusy={change.isPending}>{say("save")}</Send>
+            <SubmitButton isBusy={change.isPending}>{say("save")}</SubmitButton>
           </div>
           {back}
         </>
       )}
-    </Gate>
+    </GatePage>
   );
 }
 
 export function VerifyEmail() {
   const token = useLinkToken();
   const verify = useMutation({
-    mutationFn: () => data(api.POST("/auth/verify-email", { body: { token } })),
+    mutationFn: () => unwrapData(api.POST("/auth/verify-email", { body: { token } })),
     onSuccess: forgetLinkToken,
   });
-  const problem = asProblem(verify.error);
+  const problem = toAccountProblem(verify.error);
   if (!token || isLinkRefused(problem))
     return (
       <AskForLink
         title={say("resetVoidTitle")}
         text={say("resetVoid")}
         done={say("verifySent")}
-        ask={(email) => data(api.POST("/auth/resend-verification", { body: { email } }))}
+        ask={(email) => unwrapData(api.POST("/auth/resend-verification", { body: { email } }))}
       />
     );
   return (
-    <Gate
+    <GatePage
       title={say(verify.isSuccess ? "verifiedTitle" : "verifyTitle")}
       text={!verify.isSuccess && say("verifyText")}
       onSubmit={() => verify.mutate()}
@@ -158,15 +161,15 @@ export function VerifyEmail() {
       <SignInProblem error={problem} />
       {verify.isSuccess ? (
         <>
-          <Done>{say("verified")}</Done>
-          <ToSignIn />
+          <DoneNote>{say("verified")}</DoneNote>
+          <SignInLink />
         </>
       ) : (
         <>
-          <Send isBusy={verify.isPending}>{say("verifyButton")}</Send>
+          <SubmitButton isBusy={verify.isPending}>{say("verifyButton")}</SubmitButton>
           {back}
         </>
       )}
-    </Gate>
+    </GatePage>
   );
 }

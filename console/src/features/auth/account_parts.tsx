@@ -1,12 +1,12 @@
 import { Button } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { asApiError } from "../../api/errors";
-import { words } from "../../shared/i18n/words";
+import { createTranslator } from "../../shared/i18n/words";
 import { SecretInput } from "../../shared/secret_input";
 import style from "./gate.module.css";
 import en from "./words.en.json";
 
-const say = words(en, "features/auth");
+const say = createTranslator(en, "features/auth");
 
 export const back = (
   <Link className="link t-13" to="/sign-in">
@@ -15,25 +15,25 @@ export const back = (
 );
 
 /** After the end of a page: the one way on. */
-export const ToSignIn = () => (
+export const SignInLink = () => (
   <Button className={style.tall} fullWidth component={Link} to="/sign-in">
     {say("signIn")}
   </Button>
 );
 
-export const Done = ({ children }: { children: string }) => (
+export const DoneNote = ({ children }: { children: string }) => (
   <div className="note ok" role="status">
     {children}
   </div>
 );
 
-export const Send = ({ children, isBusy }: { children: string; isBusy: boolean }) => (
+export const SubmitButton = ({ children, isBusy }: { children: string; isBusy: boolean }) => (
   <Button type="submit" className={style.tall} fullWidth loading={isBusy}>
     {children}
   </Button>
 );
 
-export const asProblem = (error: Error | null) => (error ? asApiError(error) : undefined);
+export const toAccountProblem = (error: Error | null) => (error ? asApiError(error) : undefined);
 
 type PasswordProps = { value: string; error?: string; onChange: (value: string) => void };
 

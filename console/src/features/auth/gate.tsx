@@ -2,15 +2,15 @@ import type { FormEvent, ReactNode } from "react";
 import { basePath, serverVersion } from "../../api/base";
 import { usePageTitle } from "../../shared/frame/page_title";
 import { SchemeSwitch } from "../../shared/frame/scheme";
-import { words } from "../../shared/i18n/words";
+import { createTranslator } from "../../shared/i18n/words";
 import { Logo } from "../../shared/marks/logo";
 import style from "./gate.module.css";
 import en from "./words.en.json";
 
-const say = words(en, "features/auth");
+const say = createTranslator(en, "features/auth");
 
 /** The page around every form before the sign-in. */
-export function Gate({
+export function GatePage({
   title,
   text,
   onSubmit,
@@ -22,7 +22,7 @@ export function Gate({
   children: ReactNode;
 }) {
   usePageTitle(title);
-  const submit = (event: FormEvent) => {
+  const handleSubmit = (event: FormEvent) => {
     event.preventDefault();
     onSubmit();
   };
@@ -36,7 +36,7 @@ export function Gate({
         <SchemeSwitch />
       </header>
       <main className={style.main} id="main">
-        <form className={style.form} onSubmit={submit} noValidate>
+        <form className={style.form} onSubmit={handleSubmit} noValidate>
           <div className="stack g6">
             <h1 className="t-display">{title}</h1>
             {text && <p className="t-2">{text}</p>}
@@ -48,13 +48,13 @@ export function Gate({
         <span>{say("version", { version: serverVersion })}</span>
         <a href={`${basePath}/docs`}>{say("docs")}</a>
       </footer>
-      <Trail />
+      <DotTrail />
     </div>
   );
 }
 
 /** One dot leads, smaller ones follow at a growing distance. Decoration only. */
-function Trail() {
+function DotTrail() {
   const dots: { x: number; y: number; r: number; t: number }[] = [];
   for (let t = 0; t <= 1; ) {
     const r = 1.6 + 33 * t ** 2.2;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ApiError } from "../../api/errors";
-import { isLinkRefused, tokenIn } from "./link_token";
+import { findLinkToken, isLinkRefused } from "./link_token";
 
 describe("the token of a link", () => {
   it.each([
@@ -14,7 +14,7 @@ describe("the token of a link", () => {
     ["", { token: 7 }, undefined],
     ["invite", { other: "x" }, undefined],
   ])("is found in %j and %j", (hash, search, token) => {
-    expect(tokenIn(hash, search)).toBe(token);
+    expect(findLinkToken(hash, search)).toBe(token);
   });
 });
 

@@ -2,29 +2,35 @@ import { Modal } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { isSetupOpen, leaveExpiredSession } from "../../api/session";
-import { words } from "../../shared/i18n/words";
-import { Gate } from "./gate";
-import { useSignIn } from "./sign_in_form";
+import { createTranslator } from "../../shared/i18n/words";
+import { GatePage } from "./gate";
+import { useSignInForm } from "./sign_in_form";
+import { findPathInside, isHostedPage, leaveForHostedPage } from "./way_back";
 import en from "./words.en.json";
 
-const say = words(en, "features/auth");
+const say = createTranslator(en, "features/auth");
 
-export default function SignIn() {
+export default function SignInPage() {
   const navigate = useNavigate();
   const { to } = useSearch({ strict: false }) as { to?: string };
   const { data: isNew } = useQuery({ queryKey: ["auth", "setup"], queryFn: isSetupOpen });
-  const form = useSignIn(
-    () => void navigate({ to: to?.startsWith("/") && !to.startsWith("//") ? to : "/", replace: true }),
-  );
+  const form = useSignInForm(() => {
+    if (isHostedPage(to)) leaveForHostedPage(to);
+    else void navigate({ to: findPathInside(to), replace: true });
+  });
   if (form.isSecond)
     return (
-      <Gate title={say("mfaTitle")} text={say(form.usesRecovery ? "recoveryText" : "mfaText")} onSubmit={form.submit}>
+      <GatePage
+        title={say("mfaTitle")}
+        text={say(form.usesRecovery ? "recoveryText" : "mfaText")}
+        onSubmit={form.submit}
+      >
         {form.fields}
-      </Gate>
+      </GatePage>
     );
   const host = <b className="t-500">{location.host}</b>;
   return (
-    <Gate
+    <GatePage
       title={say("welcome")}
       text={
         <>
@@ -35,13 +41,13 @@ export default function SignIn() {
     >
       {form.fields}
       <p className="t-13 t-2">{say(isNew ? "firstRun" : "invite")}</p>
-    </Gate>
+    </GatePage>
   );
 }
 
 /** Over the page when the session has ended: nothing that was typed is lost. */
 export function SignInDialog() {
-  const form = useSignIn(() => undefined);
+  const form = useSignInForm(() => undefined);
   return (
     <Modal opened onClose={leaveExpiredSession} title={say("expiredTitle")} closeOnClickOutside={false} size={420}>
       <form

@@ -59,7 +59,7 @@ test("a wrong password keeps what was typed, and the next attempt takes the noti
   const { flow } = start(answers);
   await flow.sendPassword();
   expect(flow.getSnapshot()).toMatchObject({ password: "Secret 1", isBusy: false });
-  expect(flow.getSnapshot().error?.reason).toBe("invalid_credentials");
+  expect(flow.getSnapshot().error?.reasonText).toBe("invalid_credentials");
   answers.signIn = async () => undefined;
   const again = flow.sendPassword();
   expect(flow.getSnapshot().error).toBeUndefined();
@@ -81,7 +81,7 @@ test("a second step that took too long leads back to the password and says why",
   await flow.sendPassword();
   await flow.sendCode("123456");
   expect(flow.getSnapshot()).toMatchObject({ mfaToken: undefined, usesRecovery: false, email: " ada@example.com " });
-  expect(flow.getSnapshot().error?.reason).toBe("mfa_token_invalid");
+  expect(flow.getSnapshot().error?.reasonText).toBe("mfa_token_invalid");
 });
 
 test("no code is sent without one, nor without its first step", async () => {

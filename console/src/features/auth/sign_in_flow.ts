@@ -72,7 +72,7 @@ export class SignInFlow extends Store<SignInState> {
       const error = asApiError(caught);
       this.update({ error, code: "" });
       // The second step took too long: its token has expired, and a new one needs the password.
-      if (error.reason === "mfa_token_invalid") this.startOver();
+      if (error.reasonText === "mfa_token_invalid") this.startOver();
     } finally {
       this.update({ isBusy: false });
     }

@@ -2,40 +2,43 @@ import ArrowLeft from "icon:arrow-left";
 import { Button, Checkbox, PinInput, TextInput } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { type RefObject, useRef, useState, useSyncExternalStore } from "react";
-import { signIn, verifyCode } from "../../api/session";
-import { requiredProblem, useFormChecks } from "../../shared/form_checks";
-import { words } from "../../shared/i18n/words";
+import { signIn, verifySignInCode } from "../../api/session";
+import { findRequiredProblem, useFormChecks } from "../../shared/form_checks";
+import { createTranslator } from "../../shared/i18n/words";
 import { SecretInput } from "../../shared/secret_input";
 import style from "./gate.module.css";
 import { SignInFlow, type SignInState } from "./sign_in_flow";
 import { SignInProblem } from "./sign_in_problem";
 import en from "./words.en.json";
 
-const say = words(en, "features/auth");
+const say = createTranslator(en, "features/auth");
 const CODE_LENGTH = 6;
 type StepProps = { flow: SignInFlow; state: SignInState };
 
 function useSignInFlow(onSignedIn: () => void): StepProps {
   const latest = useRef(onSignedIn);
   latest.current = onSignedIn;
-  const [flow] = useState(() => new SignInFlow({ signIn, verifyCode }, () => latest.current()));
+  const [flow] = useState(() => new SignInFlow({ signIn, verifyCode: verifySignInCode }, () => latest.current()));
   return { flow, state: useSyncExternalStore(flow.subscribe, flow.getSnapshot) };
 }
 
 /** The fields of the step that is due, and how to send them; the page or dialog around them is the caller's. */
-export function useSignIn(onSignedIn: () => void) {
+export function useSignInForm(onSignedIn: () => void) {
   const { flow, state } = useSignInFlow(onSignedIn);
   const { email, password, usesRecovery } = state;
   const isSecond = Boolean(state.mfaToken);
   const form = useRef<HTMLDivElement>(null);
-  const { check, wrong } = useFormChecks(form, { email: requiredProblem(email), password: requiredProblem(password) });
-  const submit = () => void (isSecond ? flow.sendCode() : check() && flow.sendPassword());
+  const { check, wrong } = useFormChecks(form, {
+    email: findRequiredProblem(email),
+    password: findRequiredProblem(password),
+  });
+  const submitStep = () => void (isSecond ? flow.sendCode() : check() && flow.sendPassword());
   const fields = isSecond ? (
     <CodeFields flow={flow} state={state} />
   ) : (
     <PasswordFields flow={flow} state={state} form={form} problemOf={wrong} />
   );
-  return { fields, submit, isSecond, usesRecovery };
+  return { fields, submit: submitStep, isSecond, usesRecovery };
 }
 
 type PasswordFieldsProps = StepProps & {
@@ -101,7 +104,7 @@ function CodeFields({ flow, state }: StepProps) {
           autoComplete="off"
         />
       ) : (
-        <AppCode flow={flow} code={code} />
+        <AppCodeField flow={flow} code={code} />
       )}
       <Button type="submit" className={style.tall} fullWidth loading={isBusy}>
         {say("continue")}
@@ -120,7 +123,7 @@ function CodeFields({ flow, state }: StepProps) {
 }
 
 /** The six digits of an authenticator app; the last one sends them. */
-function AppCode({ flow, code }: { flow: SignInFlow; code: string }) {
+function AppCodeField({ flow, code }: { flow: SignInFlow; code: string }) {
   return (
     <div className="stack g6">
       <PinInput
@@ -131,7 +134,7 @@ function AppCode({ flow, code }: { flow: SignInFlow; code: string }) {
         autoFocus
         value={code}
         onChange={(value) => flow.edit({ code: value })}
-        onComplete={(given) => void flow.sendCode(given)}
+        onComplete={(typed) => void flow.sendCode(typed)}
         aria-label={say("code")}
         getInputProps={(index) => ({ "aria-label": `${say("code")} ${index + 1}` })}
         gap={8}

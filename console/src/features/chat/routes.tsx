@@ -1,24 +1,17 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import type { ReactNode } from "react";
 import type { FrameRoute } from "../../frame_route";
-import { readConversationFilters } from "./filters";
+import { readChatSearch } from "./chat_address";
 
-const text = (value: unknown) => (typeof value === "string" && value ? value : undefined);
-
-export const chatRoutes = (frame: FrameRoute) => [
-  createRoute({
+/** One page for all chats: a conversation that is begun gets an address without a new page. */
+export const chatRoutes = (frame: FrameRoute) => {
+  const chat = createRoute({
     getParentRoute: () => frame,
-    path: "conversations",
-    validateSearch: readConversationFilters,
-    component: lazyRouteComponent(() => import("./conversations")),
-  }),
-  createRoute({
-    getParentRoute: () => frame,
-    path: "conversations/$conversationId",
-    validateSearch: (search): { turn?: string; step?: string; correlation?: string } => ({
-      turn: text(search.turn),
-      step: text(search.step),
-      correlation: text(search.correlation),
-    }),
-    component: lazyRouteComponent(() => import("./conversation")),
-  }),
-];
+    path: "chat",
+    validateSearch: readChatSearch,
+    // Its type is named here: inferred, it would depend on the routes, of which this is one.
+    component: lazyRouteComponent((): Promise<{ default: () => ReactNode }> => import("./chat_page")),
+  });
+  const conversation = createRoute({ getParentRoute: () => chat, path: "$conversationId" });
+  return [chat.addChildren([conversation])];
+};

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { reachOf, serviceOf } from "./address";
+import { classifyReach, serviceAddressOf } from "./address";
 
 describe("the address of the service", () => {
   it.each([
@@ -12,10 +12,10 @@ describe("the address of the service", () => {
     ["https://retinue.example.com/chat", "public"],
     ["https://127.example.com", "public"],
   ])("%s is %s", (address, reach) => {
-    expect(reachOf(address)).toBe(reach);
+    expect(classifyReach(address)).toBe(reach);
   });
 
   it("stands before the script", () => {
-    expect(serviceOf("https://example.com/chat/embed/widget.js")).toBe("https://example.com/chat");
+    expect(serviceAddressOf("https://example.com/chat/embed/widget.js")).toBe("https://example.com/chat");
   });
 });

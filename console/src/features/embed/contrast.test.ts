@@ -1,13 +1,13 @@
-import { contrast, isColour } from "@retinue/colours";
+import { contrastRatio, isColour } from "@retinue/colours";
 import { expect, it } from "vitest";
-import { nearestReadable } from "./contrast";
+import { findNearestReadableColour } from "./contrast";
 import { findSeenPlace, parseDomains } from "./domains";
 
 it("proposes the nearest colour that passes", () => {
-  expect(nearestReadable("#0a6d76", "#ffffff", 4.5)).toBe("#0a6d76");
+  expect(findNearestReadableColour("#0a6d76", "#ffffff", 4.5)).toBe("#0a6d76");
   for (const colour of ["#ffcc00", "#ff8800", "#88ff88", "#ffffff"]) {
-    const found = nearestReadable(colour, "#ffffff", 4.5);
-    expect(contrast(found, "#ffffff")).toBeGreaterThanOrEqual(4.5);
+    const found = findNearestReadableColour(colour, "#ffffff", 4.5);
+    expect(contrastRatio(found, "#ffffff")).toBeGreaterThanOrEqual(4.5);
     expect(isColour(found)).toBe(true);
   }
 });

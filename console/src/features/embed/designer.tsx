@@ -1,15 +1,15 @@
 import { Button, SegmentedControl, Switch, Textarea, TextInput } from "@mantine/core";
-import { contrast, isColour } from "@retinue/colours";
+import { contrastRatio, isColour } from "@retinue/colours";
 import { useState } from "react";
-import { tokenValue } from "../../design/token";
-import { words } from "../../shared/i18n/words";
-import { decimal } from "../../shared/time";
-import { nearestReadable } from "./contrast";
+import { readTokenValue } from "../../design/token";
+import { createTranslator } from "../../shared/i18n/words";
+import { formatDecimal } from "../../shared/time";
+import { findNearestReadableColour } from "./contrast";
 import type { Settings } from "./queries";
-import { parseSuggestions, suggestionProblem } from "./suggestions";
+import { findSuggestionProblem, parseSuggestions } from "./suggestions";
 import en from "./words.en.json";
 
-const say = words(en, "features/embed");
+const say = createTranslator(en, "features/embed");
 // The widget stands on the same sheet as the console.
 const GROUNDS = { light: ["sheet-light"], dark: ["sheet-dark"], auto: ["sheet-light", "sheet-dark"] };
 const TEXT_LEAST = 4.5;
@@ -17,10 +17,10 @@ const PART_LEAST = 3;
 
 type Props = { settings: Settings; onChange: (part: Partial<Settings>) => void; isDisabled: boolean };
 
-export function Designer({ settings, onChange, isDisabled }: Props) {
+export function WidgetDesigner({ settings, onChange, isDisabled }: Props) {
   const [suggestions, setSuggestions] = useState((settings.suggestions ?? []).join("\n"));
-  const problem = suggestionProblem(settings.suggestions ?? []);
-  const text = (name: "title" | "greeting" | "placeholder") => (
+  const problem = findSuggestionProblem(settings.suggestions ?? []);
+  const createTextField = (name: "title" | "greeting" | "placeholder") => (
     <TextInput
       label={say(name)}
       placeholder={say(`${name}Own`)}
@@ -32,9 +32,9 @@ export function Designer({ settings, onChange, isDisabled }: Props) {
   );
   return (
     <div className="stack g16">
-      {text("title")}
-      {text("greeting")}
-      {text("placeholder")}
+      {createTextField("title")}
+      {createTextField("greeting")}
+      {createTextField("placeholder")}
       <Textarea
         label={say("suggestions")}
         description={say("suggestionsHint", { count: settings.suggestions?.length ?? 0 })}
@@ -70,15 +70,15 @@ export function Designer({ settings, onChange, isDisabled }: Props) {
           onChange={(on_accent) => onChange({ on_accent })}
         />
       )}
-      <Contrast settings={settings} onChange={onChange} />
+      <ContrastNote settings={settings} onChange={onChange} />
       <div className="row g16 wrap top">
-        <Choice
+        <DesignChoice
           label={say("scheme")}
           names={["auto", "light", "dark"]}
           value={settings.scheme ?? "auto"}
           onChange={(scheme) => onChange({ scheme })}
         />
-        <Choice
+        <DesignChoice
           label={say("position")}
           names={["left", "right"]}
           value={settings.position ?? "right"}
@@ -92,7 +92,7 @@ export function Designer({ settings, onChange, isDisabled }: Props) {
 type Name = "auto" | "light" | "dark" | "left" | "right";
 type ChoiceProps<T extends Name> = { label: string; names: T[]; value: T; onChange: (name: T) => void };
 
-function Choice<T extends Name>({ label, names, value, onChange }: ChoiceProps<T>) {
+function DesignChoice<T extends Name>({ label, names, value, onChange }: ChoiceProps<T>) {
   return (
     <div className="stack g4">
       <span className="r-label">{label}</span>
@@ -113,14 +113,14 @@ type ColourProps = {
   onChange: (colour: string | null) => void;
 };
 
-function ColourField({ label, value, isDisabled, onChange }: ColourProps) {
+export function ColourField({ label, value, isDisabled, onChange }: ColourProps) {
   const [text, setText] = useState(value ?? "");
   const [seen, setSeen] = useState(value);
   if (value !== seen) {
     setSeen(value);
     setText(value ?? "");
   }
-  const change = (next: string) => {
+  const changeColour = (next: string) => {
     setText(next);
     if (!next || isColour(next)) {
       setSeen(next || null);
@@ -134,15 +134,15 @@ function ColourField({ label, value, isDisabled, onChange }: ColourProps) {
       disabled={isDisabled}
       value={text}
       error={text && !isColour(text) ? say("notColour") : undefined}
-      onChange={(event) => change(event.currentTarget.value.trim())}
+      onChange={(event) => changeColour(event.currentTarget.value.trim())}
       rightSectionWidth={40}
       rightSection={
         <input
           type="color"
           aria-label={say("pick", { label })}
           disabled={isDisabled}
-          value={isColour(text) ? text : tokenValue("fill")}
-          onChange={(event) => change(event.currentTarget.value)}
+          value={isColour(text) ? text : readTokenValue("fill")}
+          onChange={(event) => changeColour(event.currentTarget.value)}
         />
       }
     />
@@ -150,19 +150,19 @@ function ColourField({ label, value, isDisabled, onChange }: ColourProps) {
 }
 
 /** Whether text on the colour can be read, and whether the button stands out; with a colour that passes. */
-function Contrast({ settings, onChange }: { settings: Settings; onChange: (part: Partial<Settings>) => void }) {
+function ContrastNote({ settings, onChange }: { settings: Settings; onChange: (part: Partial<Settings>) => void }) {
   const { accent, on_accent: onAccent, scheme = "auto" } = settings;
   if (!accent || !isColour(accent)) return null;
-  const grounds = GROUNDS[scheme].map(tokenValue);
-  const weakest = grounds.reduce((a, b) => (contrast(accent, a) <= contrast(accent, b) ? a : b));
+  const grounds = GROUNDS[scheme].map(readTokenValue);
+  const weakest = grounds.reduce((a, b) => (contrastRatio(accent, a) <= contrastRatio(accent, b) ? a : b));
   const checks = [
     {
       key: "textRatio",
-      ratio: onAccent ? contrast(accent, onAccent) : TEXT_LEAST,
+      ratio: onAccent ? contrastRatio(accent, onAccent) : TEXT_LEAST,
       least: TEXT_LEAST,
       against: onAccent,
     },
-    { key: "groundRatio", ratio: contrast(accent, weakest), least: PART_LEAST, against: weakest },
+    { key: "groundRatio", ratio: contrastRatio(accent, weakest), least: PART_LEAST, against: weakest },
   ] as const;
   return (
     <div className="stack g6" aria-live="polite">
@@ -170,10 +170,12 @@ function Contrast({ settings, onChange }: { settings: Settings; onChange: (part:
         .filter(({ against }) => against)
         .map(({ key, ratio, least, against }) => {
           const passes = ratio >= least;
-          const better = passes ? accent : nearestReadable(accent, against ?? weakest, least);
+          const better = passes ? accent : findNearestReadableColour(accent, against ?? weakest, least);
           return (
             <div key={key} className={`note ${passes ? "ok" : "warn"}`}>
-              <span className="grow">{say(key, { ratio: decimal(ratio, 1), least: decimal(least, 0, 1) })}</span>
+              <span className="grow">
+                {say(key, { ratio: formatDecimal(ratio, 1), least: formatDecimal(least, 0, 1) })}
+              </span>
               {!passes && (
                 <Button size="xs" variant="default" onClick={() => onChange({ accent: better })}>
                   {say("take", { colour: better })}

@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { ApiError } from "../../api/errors";
-import { domainProblems, findSeenPlace, isDomain, parseDomains } from "./domains";
+import { findSeenPlace, isValidDomain, listDomainProblems, parseDomains } from "./domains";
 
 describe("a domain to check", () => {
   it.each(["www.example.com", "localhost", "https://shop.example.com:8443/tea?x=1", "EXAMPLE.com", "[::1]:80"])(
     "takes %s",
-    (text) => expect(isDomain(text)).toBe(true),
+    (text) => expect(isValidDomain(text)).toBe(true),
   );
   it.each(["foo bar", "", "a..b", "exa mple.com", "-x.com", "http://"])("refuses %j", (text) =>
-    expect(isDomain(text)).toBe(false),
+    expect(isValidDomain(text)).toBe(false),
   );
   it("is found whatever its scheme and port", () => {
     expect(findSeenPlace([{ origin: "http://shop.example.com:3000" }], "https://shop.example.com")).toBeDefined();
@@ -22,9 +22,9 @@ describe("allowed domains", () => {
   it("that are refused are named with their line, until they are mended", () => {
     const details = { "allowed_domains.2": "must be a domain" };
     const error = new ApiError(422, "validation_error", "No.", details);
-    expect(domainProblems(error, parseDomains(TEXT), TEXT)).toEqual([
+    expect(listDomainProblems(error, parseDomains(TEXT), TEXT)).toEqual([
       { domain: "my shop.example", line: 3, problem: "Must be a domain." },
     ]);
-    expect(domainProblems(error, parseDomains(TEXT), "example.com")).toEqual([]);
+    expect(listDomainProblems(error, parseDomains(TEXT), "example.com")).toEqual([]);
   });
 });

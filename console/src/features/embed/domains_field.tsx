@@ -1,10 +1,10 @@
 import { Textarea } from "@mantine/core";
 import { asApiError } from "../../api/errors";
-import { words } from "../../shared/i18n/words";
-import { domainProblems } from "./domains";
+import { createTranslator } from "../../shared/i18n/words";
+import { listDomainProblems } from "./domains";
 import en from "./words.en.json";
 
-const say = words(en, "features/embed");
+const say = createTranslator(en, "features/embed");
 
 type DomainsProps = {
   value: string;
@@ -20,7 +20,7 @@ type DomainsProps = {
 export const DomainsField = ({ value, error, sent, problem, onChange }: DomainsProps) => (
   <Textarea
     error={
-      domainProblems(error, sent ?? [], value)
+      listDomainProblems(error, sent ?? [], value)
         .map((one) => say("lineProblem", one))
         .join(" ") || (error && asApiError(error).details.allowed_domains ? problem : undefined)
     }

@@ -2,50 +2,61 @@ import { Button, Modal, Switch, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { asApiError } from "../../api/errors";
-import { useMay } from "../../api/queries";
-import { words } from "../../shared/i18n/words";
-import { Failure } from "../../shared/states/states";
-import { submitHandler } from "../../shared/submit_handler";
-import { exactTime, timeSince } from "../../shared/time";
-import { useFields } from "../../shared/use_fields";
+import { usePermissionCheck } from "../../api/queries";
+import { createTranslator } from "../../shared/i18n/words";
+import { FailureState } from "../../shared/states/states";
+import { createSubmitHandler } from "../../shared/submit_handler";
+import { formatExactTime, formatTimeSince } from "../../shared/time";
+import { useFieldProblems } from "../../shared/use_fields";
 import { parseDomains } from "./domains";
 import { DomainsField } from "./domains_field";
 import {
-  allowFiles,
-  changeDomains,
+  changeKeyDomains,
   createEmbedKey,
   type EmbedKey,
   embedKeysQuery,
-  revokeKey,
-  rotateKey,
+  hostedPageQuery,
+  revokeEmbedKey,
+  rotateEmbedKey,
+  setFilesAllowed,
   useEmbedChange,
 } from "./queries";
 import style from "./share.module.css";
 import { KeyShownOnce, type ShownKey } from "./shown_once";
+import { listWebsiteKeys } from "./website_keys";
 import en from "./words.en.json";
 
-const say = words(en, "features/embed");
+const say = createTranslator(en, "features/embed");
 type Doing = { action: "create" } | { action: "domains" | "rotate" | "revoke"; key: EmbedKey };
 
-const Refusal = ({ error }: { error: Error | null }) =>
+const RefusalNote = ({ error }: { error: Error | null }) =>
   error && (
     <div className="note bad" role="alert">
       {asApiError(error).message}
     </div>
   );
 
+type ListProps = {
+  agentId: string;
+  /** Only those of websites, without the one of the agent's own page. */
+  isForWebsites: boolean;
+  onNewKey: (key: string) => void;
+};
+
 /** The keys with which pages reach the agent; a key itself is shown once. */
-export function EmbedKeys({ agentId, onNewKey }: { agentId: string; onNewKey: (key: string) => void }) {
-  const mayWrite = useMay()("embed_keys:write");
+export function EmbedKeyList({ agentId, isForWebsites, onNewKey }: ListProps) {
+  const mayWrite = usePermissionCheck()("embed_keys:write");
   const list = useQuery(embedKeysQuery(agentId));
+  const { data: page } = useQuery(hostedPageQuery(agentId));
+  const keys = list.data && listWebsiteKeys(list.data.data, isForWebsites ? page?.embed_key_id : undefined);
   const [doing, setDoing] = useState<Doing>();
   const [shown, setShown] = useState<ShownKey>();
-  const show = (found: ShownKey) => {
+  const showSecret = (found: ShownKey) => {
     setDoing(undefined);
     setShown(found);
     onNewKey(found.key);
   };
-  const close = () => setDoing(undefined);
+  const closeDialog = () => setDoing(undefined);
   return (
     <section className="stack g12" aria-label={say("keys")}>
       <div className="row g8">
@@ -56,23 +67,26 @@ export function EmbedKeys({ agentId, onNewKey }: { agentId: string; onNewKey: (k
           </Button>
         )}
       </div>
-      {list.error && <Failure error={list.error} onRetry={() => void list.refetch()} />}
-      {list.data?.data.length === 0 && <p className="t-13 t-2">{say("noKeys")}</p>}
+      {list.error && <FailureState error={list.error} onRetry={() => void list.refetch()} />}
+      {keys?.length === 0 && <p className="t-13 t-2">{say("noKeys")}</p>}
       <ul className="stack g8">
-        {list.data?.data.map((key) => (
+        {keys?.map((key) => (
           <KeyRow
             key={key.id}
             agentId={agentId}
             of={key}
+            isOfPage={key.id === page?.embed_key_id}
             mayWrite={mayWrite}
             onDo={(action) => setDoing({ action, key })}
           />
         ))}
       </ul>
-      {doing?.action === "create" && <CreateKey agentId={agentId} onShow={show} onClose={close} />}
-      {doing?.action === "domains" && <Domains agentId={agentId} of={doing.key} onClose={close} />}
-      {doing?.action === "rotate" && <Rotate agentId={agentId} of={doing.key} onShow={show} onClose={close} />}
-      {doing?.action === "revoke" && <Revoke agentId={agentId} of={doing.key} onClose={close} />}
+      {doing?.action === "create" && <CreateKeyDialog agentId={agentId} onShow={showSecret} onClose={closeDialog} />}
+      {doing?.action === "domains" && <KeyDomainsDialog agentId={agentId} of={doing.key} onClose={closeDialog} />}
+      {doing?.action === "rotate" && (
+        <RotateKeyDialog agentId={agentId} of={doing.key} onShow={showSecret} onClose={closeDialog} />
+      )}
+      {doing?.action === "revoke" && <RevokeKeyDialog agentId={agentId} of={doing.key} onClose={closeDialog} />}
       {shown && <KeyShownOnce of={shown} onClose={() => setShown(undefined)} />}
     </section>
   );
@@ -81,12 +95,13 @@ export function EmbedKeys({ agentId, onNewKey }: { agentId: string; onNewKey: (k
 type RowProps = {
   agentId: string;
   of: EmbedKey;
+  isOfPage: boolean;
   mayWrite: boolean;
   onDo: (action: "domains" | "rotate" | "revoke") => void;
 };
 
-function KeyRow({ agentId, of: key, mayWrite, onDo }: RowProps) {
-  const change = useEmbedChange(agentId, allowFiles);
+function KeyRow({ agentId, of: key, isOfPage, mayWrite, onDo }: RowProps) {
+  const change = useEmbedChange(agentId, setFilesAllowed);
   return (
     <li className={style.key}>
       <div className="row g8">
@@ -94,7 +109,8 @@ function KeyRow({ agentId, of: key, mayWrite, onDo }: RowProps) {
         <span className="mono t-12 t-3">{key.key_prefix}…</span>
       </div>
       <span className="t-12 t-2">
-        {key.allowed_domains.length ? key.allowed_domains.join(", ") : say("everyDomain")}
+        {isOfPage && `${say("keyOfPage")} `}
+        {key.allowed_domains.length ? key.allowed_domains.join(", ") : !isOfPage && say("everyDomain")}
       </span>
       <Switch
         size="xs"
@@ -103,10 +119,10 @@ function KeyRow({ agentId, of: key, mayWrite, onDo }: RowProps) {
         disabled={!mayWrite || change.isPending}
         onChange={(event) => change.mutate({ id: key.id, isAllowed: event.currentTarget.checked })}
       />
-      <Refusal error={change.error} />
+      <RefusalNote error={change.error} />
       <div className="row g6 wrap">
-        <span className="t-12 t-3 grow" title={key.last_used_at ? exactTime(key.last_used_at) : undefined}>
-          {key.last_used_at ? say("lastUsed", { when: timeSince(key.last_used_at) }) : say("neverUsed")}
+        <span className="t-12 t-3 grow" title={key.last_used_at ? formatExactTime(key.last_used_at) : undefined}>
+          {key.last_used_at ? say("lastUsed", { when: formatTimeSince(key.last_used_at) }) : say("neverUsed")}
         </span>
         {mayWrite &&
           (["domains", "rotate", "revoke"] as const).map((action) => (
@@ -127,19 +143,19 @@ function KeyRow({ agentId, of: key, mayWrite, onDo }: RowProps) {
 
 type CreateProps = { agentId: string; onShow: (shown: ShownKey) => void; onClose: () => void };
 
-function CreateKey({ agentId, onShow, onClose }: CreateProps) {
+function CreateKeyDialog({ agentId, onShow, onClose }: CreateProps) {
   const [name, setName] = useState(say("website"));
   const [domains, setDomains] = useState("");
   const create = useEmbedChange(agentId, createEmbedKey);
-  const { form, rest, problemOf } = useFields(create.error, ["name", "allowed_domains"]);
-  const submit = async () => {
+  const { form, rest, problemOf } = useFieldProblems(create.error, ["name", "allowed_domains"]);
+  const submitKey = async () => {
     const made = await create.mutateAsync({ agent_id: agentId, name, allowed_domains: parseDomains(domains) });
     onShow({ title: made.name, key: made.api_key, secret: made.identity_secret });
   };
   return (
     <Modal opened onClose={onClose} title={say("createKey")} size={460}>
-      <form ref={form} className="stack g16" onSubmit={submitHandler(submit)}>
-        {rest && <Refusal error={create.error} />}
+      <form ref={form} className="stack g16" onSubmit={createSubmitHandler(submitKey)}>
+        {rest && <RefusalNote error={create.error} />}
         <TextInput
           label={say("keyName")}
           error={problemOf("name")}
@@ -165,10 +181,10 @@ function CreateKey({ agentId, onShow, onClose }: CreateProps) {
 
 type KeyProps = { agentId: string; of: EmbedKey; onClose: () => void };
 
-function Domains({ agentId, of: key, onClose }: KeyProps) {
+function KeyDomainsDialog({ agentId, of: key, onClose }: KeyProps) {
   const [text, setText] = useState(key.allowed_domains.join("\n"));
-  const change = useEmbedChange(agentId, changeDomains);
-  const { form, rest, problemOf } = useFields(change.error, ["allowed_domains"]);
+  const change = useEmbedChange(agentId, changeKeyDomains);
+  const { form, rest, problemOf } = useFieldProblems(change.error, ["allowed_domains"]);
   return (
     <Modal opened onClose={onClose} title={say("domainsOf", { name: key.name })} size={460}>
       <form
@@ -179,7 +195,7 @@ function Domains({ agentId, of: key, onClose }: KeyProps) {
           void change.mutateAsync({ id: key.id, domains: parseDomains(text) }).then(onClose, () => undefined);
         }}
       >
-        {rest && <Refusal error={change.error} />}
+        {rest && <RefusalNote error={change.error} />}
         <DomainsField
           value={text}
           error={change.error}
@@ -195,15 +211,15 @@ function Domains({ agentId, of: key, onClose }: KeyProps) {
   );
 }
 
-function Rotate({ agentId, of: key, onShow, onClose }: KeyProps & { onShow: (shown: ShownKey) => void }) {
-  const rotate = useEmbedChange(agentId, rotateKey);
-  const run = async () => onShow({ title: key.name, key: (await rotate.mutateAsync(key.id)).api_key });
+function RotateKeyDialog({ agentId, of: key, onShow, onClose }: KeyProps & { onShow: (shown: ShownKey) => void }) {
+  const rotate = useEmbedChange(agentId, rotateEmbedKey);
+  const rotateAndShow = async () => onShow({ title: key.name, key: (await rotate.mutateAsync(key.id)).api_key });
   return (
     <Modal opened onClose={onClose} title={say("rotateTitle", { name: key.name })} size={440}>
       <div className="stack g16">
-        <Refusal error={rotate.error} />
+        <RefusalNote error={rotate.error} />
         <p className="t-2">{say("rotateText")}</p>
-        <Button className="push" loading={rotate.isPending} onClick={() => void run().catch(() => undefined)}>
+        <Button className="push" loading={rotate.isPending} onClick={() => void rotateAndShow().catch(() => undefined)}>
           {say("rotate")}
         </Button>
       </div>
@@ -211,9 +227,9 @@ function Rotate({ agentId, of: key, onShow, onClose }: KeyProps & { onShow: (sho
   );
 }
 
-function Revoke({ agentId, of: key, onClose }: KeyProps) {
+function RevokeKeyDialog({ agentId, of: key, onClose }: KeyProps) {
   const [typed, setTyped] = useState("");
-  const revoke = useEmbedChange(agentId, revokeKey);
+  const revoke = useEmbedChange(agentId, revokeEmbedKey);
   return (
     <Modal opened onClose={onClose} title={say("revokeTitle", { name: key.name })} size={440}>
       <form
@@ -223,7 +239,7 @@ function Revoke({ agentId, of: key, onClose }: KeyProps) {
           void revoke.mutateAsync(key.id).then(onClose, () => undefined);
         }}
       >
-        <Refusal error={revoke.error} />
+        <RefusalNote error={revoke.error} />
         <p className="t-2">{say("revokeText")}</p>
         <TextInput
           label={say("typeName", { name: key.name })}

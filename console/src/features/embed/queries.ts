@@ -1,24 +1,25 @@
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
-import { api, data } from "../../api/client";
+import { api, unwrapData } from "../../api/client";
 import type { components } from "../../api/schema";
 
 export type Settings = components["schemas"]["WidgetSettings"];
 export type EmbedKey = components["schemas"]["EmbedKeyOut"];
+export type HostedPage = components["schemas"]["HostedPageOut"];
 export type Installation = components["schemas"]["WidgetInstallationOut"];
 
-const agentParams = (agentId: string) => ({ params: { path: { agent_id: agentId } } });
-const keyParams = (id: string) => ({ params: { path: { embed_key_id: id } } });
+const agentPathParams = (agentId: string) => ({ params: { path: { agent_id: agentId } } });
+const keyPathParams = (id: string) => ({ params: { path: { embed_key_id: id } } });
 
-export const settingsQuery = (agentId: string) =>
+export const widgetSettingsQuery = (agentId: string) =>
   queryOptions({
     queryKey: ["embed", agentId, "settings"],
-    queryFn: () => data(api.GET("/api/v1/agents/{agent_id}/widget", agentParams(agentId))),
+    queryFn: () => unwrapData(api.GET("/api/v1/agents/{agent_id}/widget", agentPathParams(agentId))),
   });
 export const embedKeysQuery = (agentId: string) =>
   queryOptions({
     queryKey: ["embed", agentId, "keys"],
     queryFn: () =>
-      data(
+      unwrapData(
         api.GET("/api/v1/embed/api-keys", {
           params: { query: { agent_id: agentId, status: "active", per_page: 100 } },
         }),
@@ -27,34 +28,52 @@ export const embedKeysQuery = (agentId: string) =>
 export const installationsQuery = (agentId: string) =>
   queryOptions({
     queryKey: ["embed", agentId, "installations"],
-    queryFn: () => data(api.GET("/api/v1/agents/{agent_id}/widget/installations", agentParams(agentId))),
+    queryFn: () => unwrapData(api.GET("/api/v1/agents/{agent_id}/widget/installations", agentPathParams(agentId))),
     staleTime: 0,
   });
 export const snippetQuery = (agentId: string) =>
   queryOptions({
     queryKey: ["embed", agentId, "snippet"],
-    queryFn: () => data(api.GET("/api/v1/public/agents/{agent_id}/embed", agentParams(agentId))),
+    queryFn: () => unwrapData(api.GET("/api/v1/public/agents/{agent_id}/embed", agentPathParams(agentId))),
   });
 
-export const saveSettings = (agentId: string, body: Settings) =>
-  data(api.PUT("/api/v1/agents/{agent_id}/widget", { ...agentParams(agentId), body }));
+export const hostedPageQuery = (agentId: string) =>
+  queryOptions({
+    queryKey: ["embed", agentId, "page"],
+    queryFn: () => unwrapData(api.GET("/api/v1/agents/{agent_id}/page", agentPathParams(agentId))),
+  });
+export const saveHostedPage = (agentId: string, body: components["schemas"]["HostedPageUpdate"]) =>
+  unwrapData(api.PUT("/api/v1/agents/{agent_id}/page", { ...agentPathParams(agentId), body }));
+export const closeHostedPage = (agentId: string) =>
+  unwrapData(api.DELETE("/api/v1/agents/{agent_id}/page", agentPathParams(agentId)));
+
+export const saveWidgetSettings = (agentId: string, body: Settings) =>
+  unwrapData(api.PUT("/api/v1/agents/{agent_id}/widget", { ...agentPathParams(agentId), body }));
 export const createEmbedKey = (body: components["schemas"]["EmbedKeyCreate"]) =>
-  data(api.POST("/api/v1/embed/api-keys", { body }));
-export const changeDomains = ({ id, domains }: { id: string; domains: string[] }) =>
-  data(api.PATCH("/api/v1/embed/api-keys/{embed_key_id}", { ...keyParams(id), body: { allowed_domains: domains } }));
-export const allowFiles = ({ id, isAllowed }: { id: string; isAllowed: boolean }) =>
-  data(
-    api.PATCH("/api/v1/embed/api-keys/{embed_key_id}", { ...keyParams(id), body: { allow_attachments: isAllowed } }),
+  unwrapData(api.POST("/api/v1/embed/api-keys", { body }));
+export const changeKeyDomains = ({ id, domains }: { id: string; domains: string[] }) =>
+  unwrapData(
+    api.PATCH("/api/v1/embed/api-keys/{embed_key_id}", { ...keyPathParams(id), body: { allowed_domains: domains } }),
   );
-export const rotateKey = (id: string) =>
-  data(api.POST("/api/v1/embed/api-keys/{embed_key_id}/rotate", { ...keyParams(id), body: { grace_seconds: 3600 } }));
-export const revokeKey = (id: string) => data(api.DELETE("/api/v1/embed/api-keys/{embed_key_id}", keyParams(id)));
+export const setFilesAllowed = ({ id, isAllowed }: { id: string; isAllowed: boolean }) =>
+  unwrapData(
+    api.PATCH("/api/v1/embed/api-keys/{embed_key_id}", {
+      ...keyPathParams(id),
+      body: { allow_attachments: isAllowed },
+    }),
+  );
+export const rotateEmbedKey = (id: string) =>
+  unwrapData(
+    api.POST("/api/v1/embed/api-keys/{embed_key_id}/rotate", { ...keyPathParams(id), body: { grace_seconds: 3600 } }),
+  );
+export const revokeEmbedKey = (id: string) =>
+  unwrapData(api.DELETE("/api/v1/embed/api-keys/{embed_key_id}", keyPathParams(id)));
 
 /** A change of what is shared; everything of it is read again. */
 export function useEmbedChange<Input, Output>(agentId: string, change: (input: Input) => Promise<Output>) {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: change,
+    mutationFn: (input: Input) => change(input),
     onSuccess: () => client.invalidateQueries({ queryKey: ["embed", agentId] }),
   });
 }

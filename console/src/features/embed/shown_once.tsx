@@ -1,10 +1,10 @@
 import { Button, Modal } from "@mantine/core";
-import { guidePath } from "../../api/base";
-import { Code } from "../../shared/code";
-import { words } from "../../shared/i18n/words";
+import { guidePathOf } from "../../api/base";
+import { CopyableCode } from "../../shared/code";
+import { createTranslator } from "../../shared/i18n/words";
 import en from "./words.en.json";
 
-const say = words(en, "features/embed");
+const say = createTranslator(en, "features/embed");
 export type ShownKey = { title: string; key: string; secret?: string };
 
 /** A key and its secret, which nobody sees again. */
@@ -22,15 +22,15 @@ export function KeyShownOnce({ of: { title, key, secret }, onClose }: { of: Show
       <div className="stack g20">
         <p className="t-2">{say(secret ? "shownOnceText" : "shownKeyText")}</p>
         <div className="stack g6">
-          <Code label={say("key")} text={key} />
+          <CopyableCode label={say("key")} text={key} />
           <p className="t-12 t-2">{say("keyText")}</p>
         </div>
         {secret && (
           <div className="stack g6">
-            <Code label={say("identitySecret")} text={secret} />
+            <CopyableCode label={say("identitySecret")} text={secret} />
             <p className="t-12 t-2">
               <b className="t-500">{say("secretWarning")}</b> {say("secretText")}{" "}
-              <a className="link" href={guidePath("embedding.md#identify-visitors")} target="_blank" rel="noreferrer">
+              <a className="link" href={guidePathOf("embedding.md#identify-visitors")} target="_blank" rel="noreferrer">
                 {say("secretGuide")}
               </a>
             </p>

@@ -2,20 +2,21 @@ import TriangleAlert from "icon:triangle-alert";
 import { SegmentedControl } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { guidePath } from "../../api/base";
-import { urlOf } from "../../api/client";
-import { useMay } from "../../api/queries";
-import { Code } from "../../shared/code";
-import { words } from "../../shared/i18n/words";
-import { reachOf, serviceOf } from "./address";
-import { embedKeysQuery, snippetQuery } from "./queries";
+import { guidePathOf } from "../../api/base";
+import { apiUrlOf } from "../../api/client";
+import { usePermissionCheck } from "../../api/queries";
+import { CopyableCode } from "../../shared/code";
+import { createTranslator } from "../../shared/i18n/words";
+import { classifyReach, serviceAddressOf } from "./address";
+import { embedKeysQuery, hostedPageQuery, snippetQuery } from "./queries";
+import { listWebsiteKeys } from "./website_keys";
 import en from "./words.en.json";
 
-const say = words(en, "features/embed");
+const say = createTranslator(en, "features/embed");
 const KINDS = ["script", "inline", "react", "curl"] as const;
 type Kind = (typeof KINDS)[number];
 
-const snippet = (kind: Kind, base: string, agent: string, key: string): string => {
+const createSnippet = (kind: Kind, base: string, agent: string, key: string): string => {
   const script = `${base}/embed/widget.js`;
   if (kind === "script")
     return `<script src="${script}"\n  data-agent-id="${agent}"\n  data-api-key="${key}" async></script>`;
@@ -27,11 +28,11 @@ const snippet = (kind: Kind, base: string, agent: string, key: string): string =
 };
 
 /** What to put into a page or a program. */
-export function Snippets({ agentId, apiKey }: { agentId: string; apiKey: string }) {
+export function SnippetTabs({ agentId, apiKey }: { agentId: string; apiKey: string }) {
   const [kind, setKind] = useState<Kind>("script");
   const served = useQuery(snippetQuery(agentId));
-  const base = served.data ? serviceOf(served.data.widget_url) : urlOf("");
-  const text = snippet(kind, base, agentId, apiKey || "YOUR_EMBED_KEY");
+  const base = served.data ? serviceAddressOf(served.data.widget_url) : apiUrlOf("");
+  const text = createSnippet(kind, base, agentId, apiKey || "YOUR_EMBED_KEY");
   return (
     <section className="stack g12" aria-label={say("install")}>
       <h2 className="t-sec">{say("install")}</h2>
@@ -42,25 +43,26 @@ export function Snippets({ agentId, apiKey }: { agentId: string; apiKey: string 
         onChange={(chosen) => setKind(chosen as Kind)}
       />
       {served.data && <AddressWarning address={base} />}
-      <Code label={say("snippetOf", { kind: say(kind) })} text={text} />
-      {!apiKey && <MissingKey agentId={agentId} />}
+      <CopyableCode label={say("snippetOf", { kind: say(kind) })} text={text} />
+      {!apiKey && <MissingKeyNote agentId={agentId} />}
     </section>
   );
 }
 
 /** Where the key in the snippet comes from: a key is stored as a hash, so an existing one is rotated. */
-function MissingKey({ agentId }: { agentId: string }) {
-  const mayRead = useMay()("embed_keys:read");
+function MissingKeyNote({ agentId }: { agentId: string }) {
+  const mayRead = usePermissionCheck()("embed_keys:read");
   const keys = useQuery({ ...embedKeysQuery(agentId), enabled: mayRead }).data?.data ?? [];
-  const first = keys[0];
+  const { data: page } = useQuery({ ...hostedPageQuery(agentId), enabled: mayRead });
+  const first = page && listWebsiteKeys(keys, page.embed_key_id)[0];
   return <p className="t-12 t-2">{first ? say("keyAgain", { prefix: `${first.key_prefix}…` }) : say("putKey")}</p>;
 }
 
 /** Says before the snippet is copied that visitors cannot load what it names, and what to set. */
 function AddressWarning({ address }: { address: string }) {
-  const reach = reachOf(address);
+  const reach = classifyReach(address);
   if (reach === "public") return null;
-  const proposed = reachOf(location.origin) === "public" ? location.origin : "https://retinue.example.com";
+  const proposed = classifyReach(location.origin) === "public" ? location.origin : "https://retinue.example.com";
   return (
     <div className="note warn" role="status">
       <TriangleAlert size={15} />
@@ -68,7 +70,7 @@ function AddressWarning({ address }: { address: string }) {
         <span>{say(reach, { address })}</span>
         <span>
           {say("setAddress")} <code className="mono">RETINUE_BASE_URL={proposed}</code>{" "}
-          <a className="link" href={guidePath("operating.md#behind-a-proxy")} target="_blank" rel="noreferrer">
+          <a className="link" href={guidePathOf("operating.md#behind-a-proxy")} target="_blank" rel="noreferrer">
             {say("addressGuide")}
           </a>
         </span>

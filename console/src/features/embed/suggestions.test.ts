@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseSuggestions, suggestionProblem } from "./suggestions";
+import { findSuggestionProblem, parseSuggestions } from "./suggestions";
 
 describe("suggestions", () => {
   it("keeps every line as it is written", () => {
@@ -8,9 +8,9 @@ describe("suggestions", () => {
   });
 
   it("says which limit is passed, and where", () => {
-    expect(suggestionProblem(["a", "b", "c", "d"])).toBeUndefined();
-    expect(suggestionProblem(["a", "b", "c", "d", "e"])).toEqual({ kind: "tooMany", count: 5 });
-    expect(suggestionProblem(["a", "x".repeat(81)])).toEqual({ kind: "tooLong", number: 2, length: 81 });
-    expect(suggestionProblem(["🙂".repeat(80)])).toBeUndefined();
+    expect(findSuggestionProblem(["a", "b", "c", "d"])).toBeUndefined();
+    expect(findSuggestionProblem(["a", "b", "c", "d", "e"])).toEqual({ kind: "tooMany", count: 5 });
+    expect(findSuggestionProblem(["a", "x".repeat(81)])).toEqual({ kind: "tooLong", number: 2, length: 81 });
+    expect(findSuggestionProblem(["🙂".repeat(80)])).toBeUndefined();
   });
 });

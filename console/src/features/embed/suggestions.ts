@@ -14,7 +14,7 @@ export const parseSuggestions = (text: string): string[] =>
     .filter(Boolean);
 
 /** What keeps these questions from being saved. */
-export function suggestionProblem(suggestions: string[]): SuggestionProblem | undefined {
+export function findSuggestionProblem(suggestions: string[]): SuggestionProblem | undefined {
   if (suggestions.length > MAX_SUGGESTIONS) return { kind: "tooMany", count: suggestions.length };
   // Characters as the API counts them, so that an emoji is one.
   const lengths = suggestions.map((text) => [...text].length);

@@ -1,21 +1,20 @@
 import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { useMay } from "../../api/queries";
-import { words } from "../../shared/i18n/words";
+import { usePermissionCheck } from "../../api/queries";
+import { createTranslator } from "../../shared/i18n/words";
 import { AgentMark } from "../../shared/marks/agent_mark";
 import style from "./home.module.css";
 import { publishedAgentsQuery } from "./queries";
 import en from "./words.en.json";
 
-const say = words(en, "features/home");
+const say = createTranslator(en, "features/home");
 
-/** The agents to talk to, for people who build none: for them little else stands on Home. */
-export function PublishedAgents() {
-  const may = useMay();
-  const isShown = may("agents:read") && !may("agents:write");
-  const { data: page } = useQuery({ ...publishedAgentsQuery, enabled: isShown });
-  if (!isShown || !page) return null;
+/** The agents to talk to, for people who build none. */
+export function PublishedAgentList() {
+  const may = usePermissionCheck();
+  const { data: page } = useQuery(publishedAgentsQuery);
+  if (!page) return null;
   const action = say(may("agents:chat") ? "talk" : "openAgent");
   return (
     <section className="stack g8" aria-labelledby="agents">

@@ -3,28 +3,29 @@ import UserRound from "icon:user-round";
 import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useLocation, useNavigate } from "@tanstack/react-router";
-import { useState } from "react";
-import { meQuery, useMay } from "../../api/queries";
+import { lazy, Suspense, useState } from "react";
+import { meQuery, usePermissionCheck } from "../../api/queries";
 import { usePageTitle } from "../../shared/frame/page_title";
-import { words } from "../../shared/i18n/words";
-import { Failure, RowsLoading } from "../../shared/states/states";
-import { PublishedAgents } from "./agents";
+import { createTranslator } from "../../shared/i18n/words";
+import { InvitePopover } from "../../shared/people/invite";
+import { FailureState, RowSkeletons } from "../../shared/states/states";
 import { TodayFigures } from "./figures";
 import style from "./home.module.css";
-import { InvitePopover } from "./invite";
-import { Needs } from "./needs";
+import { NeedList } from "./needs";
 import { liveHomeQuery } from "./queries";
-import { Recent, Steps } from "./where";
+import { RecentPlaces, SetupSteps } from "./where";
 import en from "./words.en.json";
 
-const say = words(en, "features/home");
-const greetingAt = (hour: number) => (hour < 5 ? "night" : hour < 12 ? "morning" : hour < 18 ? "afternoon" : "evening");
+const PublishedAgentList = lazy(() => import("./agents").then((found) => ({ default: found.PublishedAgentList })));
+const say = createTranslator(en, "features/home");
+const chooseGreeting = (hour: number) =>
+  hour < 5 ? "night" : hour < 12 ? "morning" : hour < 18 ? "afternoon" : "evening";
 
 /** What needs me, is it well, where was I. */
-export default function Home() {
+export default function HomePage() {
   const { data: me } = useQuery(meQuery);
   const { data: home, error, refetch } = useQuery(liveHomeQuery);
-  const may = useMay();
+  const may = usePermissionCheck();
   usePageTitle(say("title"));
   // The command palette leads here, too.
   const isAsked = useLocation({ select: (now) => now.hash === "invite" });
@@ -41,7 +42,7 @@ export default function Home() {
     <div className={style.home}>
       <header className="row between wrap g12">
         <div className="stack g4">
-          <h1 className="t-display">{say(greetingAt(new Date().getHours()), { name })}</h1>
+          <h1 className="t-display">{say(chooseGreeting(new Date().getHours()), { name })}</h1>
           {home && (
             <p className="t-2">
               {home.needs.length
@@ -74,17 +75,22 @@ export default function Home() {
         </span>
       </header>
       {error && !home ? (
-        <Failure error={error} onRetry={() => void refetch()} />
+        <FailureState error={error} onRetry={() => void refetch()} />
       ) : !home ? (
-        <RowsLoading rows={4} columns={[28, 300, 96]} />
+        <RowSkeletons rows={4} columns={[28, 300, 96]} />
       ) : (
         <>
-          <Needs needs={home.needs} isAll={home.sees_all_needs} chats={home.today?.chats} />
-          <PublishedAgents />
+          <NeedList needs={home.needs} isAll={home.sees_all_needs} chats={home.today?.chats} />
+          {/* For people who build no agents little else stands here. */}
+          {may("agents:read") && !may("agents:write") && (
+            <Suspense fallback={null}>
+              <PublishedAgentList />
+            </Suspense>
+          )}
           {home.today && <TodayFigures today={home.today} before={home.compared_with} />}
           <div className={style.two}>
-            <Recent userId={me?.id} />
-            <Steps checklist={home.checklist} userId={me?.id} />
+            <RecentPlaces userId={me?.id} />
+            <SetupSteps checklist={home.checklist} userId={me?.id} />
           </div>
         </>
       )}

@@ -1,33 +1,34 @@
 import { useQuery } from "@tanstack/react-query";
 import { basePath } from "../../api/base";
-import { api, data } from "../../api/client";
-import { failureOf } from "../../shared/failures/failures";
-import { words } from "../../shared/i18n/words";
+import { api, unwrapData } from "../../api/client";
+import { describeFailure } from "../../shared/failures/failures";
+import { createTranslator } from "../../shared/i18n/words";
 import { CopyableId } from "../../shared/marks/copyable_id";
-import { Failure, RowsLoading } from "../../shared/states/states";
-import { exactTime, timeLeft, timeSince } from "../../shared/time";
+import { FailureState, RowSkeletons } from "../../shared/states/states";
+import { formatExactTime, formatTimeLeft, formatTimeSince } from "../../shared/time";
 import style from "./home.module.css";
+import { type DetailedKind, describeScope, hasNeedDetail } from "./need_scope";
 import type { Need } from "./queries";
 import en from "./words.en.json";
 
-const say = words(en, "features/home");
+const say = createTranslator(en, "features/home");
 const SHOWN = 5;
 
 /** One thing about a need: a name, a value and when it happened. */
 type Fact = { name: string; value: string; at?: string };
 type Loader = (need: Need) => Promise<Fact[]>;
 
-const failedDeliveries: Loader = async ({ object, params }) => {
+const loadFailedDeliveries: Loader = async ({ object, params }) => {
   const query = { status: "failed", per_page: SHOWN } as const;
-  const found = await data(
+  const found = await unwrapData(
     api.GET("/api/v1/webhooks/{webhook_id}/executions", { params: { path: { webhook_id: object.id }, query } }),
   );
   const end = typeof params.disables_at === "string" ? params.disables_at : undefined;
   return [
-    ...(end ? [{ name: say("turnsOff"), value: timeLeft(end) }] : []),
+    ...(end ? [{ name: say("turnsOff"), value: formatTimeLeft(end) }] : []),
     ...found.data.map((one) => ({
       name: one.event_type,
-      value: [one.response_code, failureOf({ code: one.error ?? "", message: one.error_message ?? "" })]
+      value: [one.response_code, describeFailure({ code: one.error ?? "", message: one.error_message ?? "" })]
         .filter(Boolean)
         .join(" "),
       at: one.created_at,
@@ -35,64 +36,42 @@ const failedDeliveries: Loader = async ({ object, params }) => {
   ];
 };
 
-const failedRun: Loader = async ({ object, params }) => {
+const loadFailedRun: Loader = async ({ object, params }) => {
   const path = { workflow_id: object.id, workflow_execution_id: String(params.execution_id) };
-  const { data: run } = await data(
+  const { data: run } = await unwrapData(
     api.GET("/api/v1/workflows/{workflow_id}/executions/{workflow_execution_id}", { params: { path } }),
   );
   const error = run.error as { code?: string; message?: string; node_id?: string } | null;
   return [
     ...(error?.node_id ? [{ name: say("failedNode"), value: error.node_id }] : []),
-    { name: say("reason"), value: failureOf(error) ?? "–", at: run.completed_at ?? undefined },
+    { name: say("reason"), value: describeFailure(error) ?? "–", at: run.completed_at ?? undefined },
     { name: say("run"), value: run.id },
   ];
 };
 
-const failedNotifications: Loader = async ({ object }) => {
-  const query = { status: "failed", per_page: SHOWN } as const;
-  const found = await data(
-    api.GET("/api/v1/notification-channels/{channel_id}/logs", { params: { path: { channel_id: object.id }, query } }),
-  );
-  return found.data.map((one) => ({
-    name: one.recipient ?? one.type,
-    value: failureOf({ code: one.error_code ?? "", message: one.error ?? "" }) ?? "–",
-    at: one.created_at,
-  }));
-};
-
-const credentialUse: Loader = async ({ object, params }) => {
-  const found = await data(
+const loadCredentialUse: Loader = async ({ object, params }) => {
+  const found = await unwrapData(
     api.GET("/v1/credentials/{credential_id}/usage", { params: { path: { credential_id: object.id } } }),
   );
   const users = Object.values(found.data).flat();
   const end = typeof params.expires_at === "string" ? params.expires_at : undefined;
   return [
     { name: say("usedBy"), value: users.map((one) => one.name).join(", ") || say("nobody") },
-    ...(end ? [{ name: say("expires"), value: exactTime(end) }] : []),
+    ...(end ? [{ name: say("expires"), value: formatExactTime(end) }] : []),
   ];
 };
 
-const SCOPES = ["tenant", "agent", "user", "embed_key", "provider_key"] as const;
-
-/** What a budget applies to; what is newer than this console stands for itself. */
-export function scopeWords(scope: string): string {
-  const known = SCOPES.find((one) => one === scope);
-  return known ? say(`scope_${known}`) : scope;
-}
-
-const budgetEnd: Loader = async ({ params }) => [
-  { name: say("countsFor"), value: scopeWords(String(params.scope)) },
-  { name: say("beginsAnew"), value: timeLeft(String(params.resets_at)) },
+const loadBudgetEnd: Loader = async ({ params }) => [
+  { name: say("countsFor"), value: describeScope(String(params.scope)) },
+  { name: say("beginsAnew"), value: formatTimeLeft(String(params.resets_at)) },
 ];
 
-const LOADERS: Partial<Record<Need["kind"], Loader>> = {
-  delivery: failedDeliveries,
-  run: failedRun,
-  channel: failedNotifications,
-  credential: credentialUse,
-  budget: budgetEnd,
+const LOADERS: Record<DetailedKind, Loader> = {
+  delivery: loadFailedDeliveries,
+  run: loadFailedRun,
+  credential: loadCredentialUse,
+  budget: loadBudgetEnd,
 };
-export const hasDetail = (need: Need) => need.kind in LOADERS;
 
 /** What is known about a need whose screen does not exist yet. */
 export function NeedDetail({ need, id }: { need: Need; id: string }) {
@@ -102,14 +81,14 @@ export function NeedDetail({ need, id }: { need: Need; id: string }) {
     refetch,
   } = useQuery({
     queryKey: ["home", "need", need.kind, need.object.id],
-    queryFn: () => LOADERS[need.kind]?.(need) ?? [],
+    queryFn: () => (hasNeedDetail(need) ? LOADERS[need.kind](need) : []),
   });
   return (
     <div id={id} className={style.detail}>
       {error ? (
-        <Failure error={error} onRetry={() => void refetch()} />
+        <FailureState error={error} onRetry={() => void refetch()} />
       ) : !facts ? (
-        <RowsLoading rows={2} columns={[120, 300]} />
+        <RowSkeletons rows={2} columns={[120, 300]} />
       ) : (
         <dl className="kv">
           {facts.map((fact, i) => (
@@ -118,9 +97,9 @@ export function NeedDetail({ need, id }: { need: Need; id: string }) {
               <dd>
                 {fact.value}
                 {fact.at && (
-                  <span className="t-12 t-3 num" title={exactTime(fact.at)}>
+                  <span className="t-12 t-3 num" title={formatExactTime(fact.at)}>
                     {" "}
-                    {timeSince(fact.at)}
+                    {formatTimeSince(fact.at)}
                   </span>
                 )}
               </dd>

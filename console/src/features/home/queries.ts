@@ -1,5 +1,5 @@
 import { queryOptions } from "@tanstack/react-query";
-import { api, data } from "../../api/client";
+import { api, unwrapData } from "../../api/client";
 import { homeQuery } from "../../api/queries";
 import type { components } from "../../api/schema";
 
@@ -17,7 +17,7 @@ export const liveHomeQuery = queryOptions({ ...homeQuery, refetchOnMount: "alway
 /** How many budgets agents have of their own; the organization's is part of the figures of the day. */
 export const agentBudgetsQuery = queryOptions({
   queryKey: ["usage", "budgets", "of-agents"],
-  queryFn: () => data(api.GET("/api/v1/budgets", { params: { query: { scope_type: "agent", per_page: 1 } } })),
+  queryFn: () => unwrapData(api.GET("/api/v1/budgets", { params: { query: { scope_type: "agent", per_page: 1 } } })),
   select: ({ pagination }) => pagination.total,
 });
 
@@ -25,5 +25,7 @@ const MAX_AGENTS = 12;
 export const publishedAgentsQuery = queryOptions({
   queryKey: ["agents", "published", "home"],
   queryFn: () =>
-    data(api.GET("/api/v1/agents", { params: { query: { status: "published", page: 1, per_page: MAX_AGENTS } } })),
+    unwrapData(
+      api.GET("/api/v1/agents", { params: { query: { status: "published", page: 1, per_page: MAX_AGENTS } } }),
+    ),
 });

@@ -13,5 +13,20 @@ const NEEDS: Record<StepName, string> = {
 };
 
 /** The first steps that this person can take. */
-export const stepsFor = (checklist: Checklist, may: (permission: string) => boolean): StepName[] =>
+export const listSetupSteps = (checklist: Checklist, may: (permission: string) => boolean): StepName[] =>
   ORDER.filter((name) => checklist[name] !== null && may(NEEDS[name]));
+
+type FirstAgent = { id: string; status: string };
+
+/** Where each step is taken: at the agent that exists already, a published one before the others. */
+export function listStepPlaces(agents: FirstAgent[]): Partial<Record<StepName, string>> {
+  const agent = agents.find(({ status }) => status === "published") ?? agents[0];
+  const addressOf = (tab: string) => (agent ? `/agents/${agent.id}${tab}` : "/welcome?step=agent");
+  return {
+    model: "/settings/models",
+    agent: addressOf(""),
+    knowledge: addressOf("/knowledge"),
+    embed: addressOf("/share"),
+    budget: "/usage/budgets/new",
+  };
+}

@@ -4,22 +4,22 @@ import UserRound from "icon:user-round";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
-import { api, data } from "../../api/client";
-import { useMay } from "../../api/queries";
-import { readRecent } from "../../shared/frame/recent";
-import { words } from "../../shared/i18n/words";
-import { timeSince } from "../../shared/time";
+import { api, unwrapData } from "../../api/client";
+import { usePermissionCheck } from "../../api/queries";
+import { readRecentPlaces } from "../../shared/frame/recent";
+import { createTranslator } from "../../shared/i18n/words";
+import { InvitePopover } from "../../shared/people/invite";
+import { formatTimeSince } from "../../shared/time";
 import style from "./home.module.css";
-import { InvitePopover } from "./invite";
 import type { Checklist } from "./queries";
-import { type StepName, stepsFor } from "./steps";
+import { listSetupSteps, listStepPlaces, type StepName } from "./steps";
 import en from "./words.en.json";
 
-const say = words(en, "features/home");
+const say = createTranslator(en, "features/home");
 
 /** The last addresses of this person in this browser. */
-export function Recent({ userId }: { userId?: string }) {
-  const places = userId ? readRecent(userId) : [];
+export function RecentPlaces({ userId }: { userId?: string }) {
+  const places = userId ? readRecentPlaces(userId) : [];
   return (
     <section className="stack g8" aria-labelledby="recent">
       <h2 id="recent" className="t-sec">
@@ -31,7 +31,7 @@ export function Recent({ userId }: { userId?: string }) {
             <li key={place.to}>
               <Link className={style.recent} to={place.to}>
                 <span className="t-500 cut grow">{place.title}</span>
-                <span className="t-12 t-3 num fix">{timeSince(place.at)}</span>
+                <span className="t-12 t-3 num fix">{formatTimeSince(place.at)}</span>
               </Link>
             </li>
           ))}
@@ -43,28 +43,18 @@ export function Recent({ userId }: { userId?: string }) {
   );
 }
 
-/** Where a step is taken. */
-const PLACES: Partial<Record<StepName, string>> = {
-  model: "/models",
-  agent: "/welcome?step=agent",
-  knowledge: "/welcome?step=agent",
-};
-
-/** A published agent, whose tabs take the last steps; before there is one, the agents. */
-function useAgentPlaces(isOpen: boolean): Partial<Record<StepName, string>> {
-  const { data: page } = useQuery({
-    queryKey: ["agents", "to-share"],
-    queryFn: () =>
-      data(api.GET("/api/v1/agents", { params: { query: { status: "published", page: 1, per_page: 1 } } })),
+/** Where each open step is taken: with the agent that is there, if one is, and not with another one. */
+function useStepPlaces(isOpen: boolean): Partial<Record<StepName, string>> {
+  const { data: agents } = useQuery({
+    queryKey: ["agents", "to-begin-with"],
+    queryFn: () => unwrapData(api.GET("/api/v1/agents", { params: { query: { page: 1, per_page: 20 } } })),
     enabled: isOpen,
   });
-  const agent = page?.data[0];
-  const agentAddress = (tab: string) => (agent ? `/agents/${agent.id}/${tab}` : "/agents");
-  return { embed: agentAddress("share"), budget: agentAddress("statistics") };
+  return agents ? listStepPlaces(agents.data) : {};
 }
 
 /** The whole row leads there. */
-function StepRow({ name, isDone, place }: { name: StepName; isDone: boolean; place?: string }) {
+function SetupStepRow({ name, isDone, place }: { name: StepName; isDone: boolean; place?: string }) {
   const [isInviting, setInviting] = useState(false);
   const row = (
     <>
@@ -95,15 +85,14 @@ function StepRow({ name, isDone, place }: { name: StepName; isDone: boolean; pla
 }
 
 /** The first steps, until they are done or put away. */
-export function Steps({ checklist, userId }: { checklist: Checklist; userId?: string }) {
+export function SetupSteps({ checklist, userId }: { checklist: Checklist; userId?: string }) {
   const key = `retinue.steps-away.${userId}`;
   const [isAway, setAway] = useState(() => localStorage.getItem(key) === "1");
-  const steps = stepsFor(checklist, useMay());
+  const steps = listSetupSteps(checklist, usePermissionCheck());
   const done = steps.filter((name) => checklist[name]).length;
-  const isLast = (["embed", "budget"] as const).some((name) => steps.includes(name) && !checklist[name]);
-  const places = { ...PLACES, ...useAgentPlaces(isLast && !isAway) };
+  const places = useStepPlaces(!isAway && done < steps.length);
   if (isAway || !steps.length || done === steps.length) return null;
-  const putAway = () => {
+  const dismissSteps = () => {
     localStorage.setItem(key, "1");
     setAway(true);
   };
@@ -118,11 +107,11 @@ export function Steps({ checklist, userId }: { checklist: Checklist; userId?: st
       <ul className={`card ${style.steps}`}>
         {steps.map((name) => (
           <li key={name}>
-            <StepRow name={name} isDone={Boolean(checklist[name])} place={places[name]} />
+            <SetupStepRow name={name} isDone={Boolean(checklist[name])} place={places[name]} />
           </li>
         ))}
       </ul>
-      <button type="button" className={style.more} onClick={putAway}>
+      <button type="button" className={style.more} onClick={dismissSteps}>
         {say("putAway")}
       </button>
     </section>

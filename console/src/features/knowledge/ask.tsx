@@ -2,22 +2,22 @@ import { Button, TextInput } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
-import { words } from "../../shared/i18n/words";
-import { Failure } from "../../shared/states/states";
-import { decimal } from "../../shared/time";
-import { highlight } from "./highlight";
+import { createTranslator } from "../../shared/i18n/words";
+import { FailureState } from "../../shared/states/states";
+import { formatDecimal } from "../../shared/time";
+import { highlightTerms } from "./highlight";
 import style from "./knowledge.module.css";
-import { askIndex, type Passage } from "./queries";
+import { type Passage, searchIndex } from "./queries";
 import en from "./words.en.json";
 
-const say = words(en, "features/knowledge");
+const say = createTranslator(en, "features/knowledge");
 const WORD_WEIGHT = 0.4;
-const scoreText = (value: number) => decimal(value, 2);
+const formatScore = (value: number) => formatDecimal(value, 2);
 
 /** A question, and the passages that the index finds for it. */
-export function AskIndex({ agentId }: { agentId: string }) {
+export function IndexSearch({ agentId }: { agentId: string }) {
   const [question, setQuestion] = useState("");
-  const search = useMutation({ mutationFn: (text: string) => askIndex(agentId, text) });
+  const search = useMutation({ mutationFn: (text: string) => searchIndex(agentId, text) });
   const found = search.data;
   const given = found?.filter((one) => one.explanation?.is_given) ?? [];
   const others = found?.filter((one) => !one.explanation?.is_given) ?? [];
@@ -49,12 +49,12 @@ export function AskIndex({ agentId }: { agentId: string }) {
             {say("ask")}
           </Button>
         </form>
-        {search.error && <Failure error={search.error} onRetry={() => search.mutate(question.trim())} />}
+        {search.error && <FailureState error={search.error} onRetry={() => search.mutate(question.trim())} />}
         <div aria-live="polite" className="stack g20">
           {found?.length === 0 && <p className="t-13 t-2">{say("askAgain")}</p>}
-          {given.length > 0 && <Findings title={say("given")} of={given} agentId={agentId} />}
+          {given.length > 0 && <PassageFindings title={say("given")} of={given} agentId={agentId} />}
           {others.length > 0 && (
-            <Findings title={say("notGiven")} hint={say("notGivenHint")} of={others} agentId={agentId} />
+            <PassageFindings title={say("notGiven")} hint={say("notGivenHint")} of={others} agentId={agentId} />
           )}
         </div>
       </div>
@@ -64,21 +64,21 @@ export function AskIndex({ agentId }: { agentId: string }) {
 
 type FindingsProps = { title: string; hint?: string; of: Passage[]; agentId: string };
 
-function Findings({ title, hint, of: passages, agentId }: FindingsProps) {
+function PassageFindings({ title, hint, of: passages, agentId }: FindingsProps) {
   return (
     <section className="stack g8" aria-label={title}>
       <h3 className="t-13 t-600">{title}</h3>
       {hint && <p className="t-12 t-3">{hint}</p>}
       <ol className={style.passages}>
         {passages.map((one) => (
-          <Finding key={one.chunk_id} passage={one} agentId={agentId} />
+          <PassageFinding key={one.chunk_id} passage={one} agentId={agentId} />
         ))}
       </ol>
     </section>
   );
 }
 
-function Finding({ passage, agentId }: { passage: Passage; agentId: string }) {
+function PassageFinding({ passage, agentId }: { passage: Passage; agentId: string }) {
   const why = passage.explanation;
   const place = [passage.heading, passage.page !== null && say("page", { page: passage.page })];
   return (
@@ -94,11 +94,11 @@ function Finding({ passage, agentId }: { passage: Passage; agentId: string }) {
           {passage.document_name}
         </Link>
         <span className="t-3 cut grow">{place.filter(Boolean).join(", ")}</span>
-        <span className="mono num t-500 fix">{scoreText(passage.relevance_score)}</span>
+        <span className="mono num t-500 fix">{formatScore(passage.relevance_score)}</span>
       </div>
-      {why && <Score similarity={why.similarity} wordShare={why.word_share} total={passage.relevance_score} />}
+      {why && <ScoreDetail similarity={why.similarity} wordShare={why.word_share} total={passage.relevance_score} />}
       <p className={style.text}>
-        {highlight(why?.text ?? passage.chunk_preview, why?.matched_terms ?? []).map((piece, i) =>
+        {highlightTerms(why?.text ?? passage.chunk_preview, why?.matched_terms ?? []).map((piece, i) =>
           piece.isMatch ? <mark key={i}>{piece.text}</mark> : <span key={i}>{piece.text}</span>,
         )}
       </p>
@@ -119,16 +119,16 @@ function Finding({ passage, agentId }: { passage: Passage; agentId: string }) {
 type ScoreProps = { similarity: number | null; wordShare: number; total: number };
 
 /** What a score is made of: meaning, and up to 0.4 for words. */
-function Score({ similarity, wordShare, total }: ScoreProps) {
+function ScoreDetail({ similarity, wordShare, total }: ScoreProps) {
   const meaning = similarity ?? 0;
   const inWords = similarity === null ? wordShare : WORD_WEIGHT * wordShare;
   const parts = [
-    similarity === null ? say("notMeaning") : say("meaning", { share: scoreText(meaning) }),
-    say("inWords", { share: scoreText(inWords) }),
+    similarity === null ? say("notMeaning") : say("meaning", { share: formatScore(meaning) }),
+    say("inWords", { share: formatScore(inWords) }),
   ].join(" + ");
   return (
     <div className="row g8">
-      <div className={style.score} role="img" aria-label={say("scoreOf", { score: scoreText(total), parts })}>
+      <div className={style.score} role="img" aria-label={say("scoreOf", { score: formatScore(total), parts })}>
         <i style={{ width: `${meaning * 100}%` }} />
         <i style={{ width: `${Math.min(inWords, 1 - meaning) * 100}%` }} />
       </div>

@@ -1,11 +1,11 @@
-import { failureOf } from "../../shared/failures/failures";
-import { words } from "../../shared/i18n/words";
-import { Status } from "../../shared/marks/status";
+import { describeFailure } from "../../shared/failures/failures";
+import { createTranslator } from "../../shared/i18n/words";
+import { StatusLabel } from "../../shared/marks/status";
 import style from "./knowledge.module.css";
 import type { Document } from "./queries";
 import en from "./words.en.json";
 
-const say = words(en, "features/knowledge");
+const say = createTranslator(en, "features/knowledge");
 const FIXES: Record<string, string> = {
   parse_error: say("fixParse"),
   empty_document: say("fixEmpty"),
@@ -15,14 +15,17 @@ const FIXES: Record<string, string> = {
 
 /** How far indexing has come. */
 export function DocumentState({ of: document }: { of: Document }) {
-  if (document.status === "failed") return <Status tone="bad">{say("failed")}</Status>;
-  if (document.status === "indexed") return <Status tone="ok">{say("indexed")}</Status>;
-  if (document.status === "pending") return <Status tone="idle">{say("pending")}</Status>;
+  if (document.status === "failed") return <StatusLabel tone="bad">{say("failed")}</StatusLabel>;
+  if (document.status === "indexed") return <StatusLabel tone="ok">{say("indexed")}</StatusLabel>;
+  // What it waits for stands beside it.
+  if (document.status === "indexing" && document.error)
+    return <StatusLabel tone="warn">{say("triesAgain")}</StatusLabel>;
+  if (document.status === "pending") return <StatusLabel tone="idle">{say("pending")}</StatusLabel>;
   const { chunks_done: done, chunks_total: total } = document;
-  if (!total) return <Status tone="run">{say("indexing")}</Status>;
+  if (!total) return <StatusLabel tone="run">{say("indexing")}</StatusLabel>;
   return (
     <div className="stack g4">
-      <Status tone="run">{say("indexingOf", { done, total })}</Status>
+      <StatusLabel tone="run">{say("indexingOf", { done, total })}</StatusLabel>
       <div
         className={`meter run ${style.progress}`}
         role="progressbar"
@@ -37,10 +40,11 @@ export function DocumentState({ of: document }: { of: Document }) {
   );
 }
 
-/** Why a document could not be indexed, and what to do. */
+/** Why a document could not be indexed, or what it waits for, and what to do. */
 export const FailureReason = ({ of: document }: { of: Document }) =>
   document.error && (
     <span className={`t-12 ${style.reason}`}>
-      {failureOf(document.error)} {FIXES[document.error.code] ?? ""}
+      {describeFailure(document.error)}{" "}
+      {document.status === "indexing" ? say("waitsForModel") : FIXES[document.error.code]}
     </span>
   );

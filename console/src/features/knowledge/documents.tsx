@@ -2,28 +2,28 @@ import { Button, Menu, Modal, SegmentedControl, Switch } from "@mantine/core";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useRef, useState } from "react";
 import { asApiError } from "../../api/errors";
-import { useMay } from "../../api/queries";
+import { usePermissionCheck } from "../../api/queries";
 import { ActionsMenu } from "../../shared/actions_menu";
 import { formatBytes } from "../../shared/byte_size";
 import { useRowKeys } from "../../shared/frame/keys";
 import { locale } from "../../shared/i18n/language";
-import { words } from "../../shared/i18n/words";
+import { createTranslator } from "../../shared/i18n/words";
 import { SearchField } from "../../shared/list/search_field";
 import { RowCheckbox } from "../../shared/marks/row_checkbox";
-import { useNeeds } from "../../shared/states/access";
-import { exactTime, timeSince } from "../../shared/time";
+import { useMissingAccessHint } from "../../shared/states/access";
+import { formatExactTime, formatTimeSince } from "../../shared/time";
 import { DocumentState, FailureReason } from "./document_state";
 import { DOCUMENT_STATUSES, type DocumentFilters } from "./filters";
 import style from "./knowledge.module.css";
 import { type Action, type Document, useDocumentChange } from "./queries";
 import en from "./words.en.json";
 
-const say = words(en, "features/knowledge");
+const say = createTranslator(en, "features/knowledge");
 const SHOWN = DOCUMENT_STATUSES.filter((status) => status !== "pending");
 
 type ToolbarProps = { filters: DocumentFilters; total: number; onChange: (change: Partial<DocumentFilters>) => void };
 
-export function Toolbar({ filters, onChange }: ToolbarProps) {
+export function DocumentToolbar({ filters, onChange }: ToolbarProps) {
   return (
     <div className="toolbar">
       <SearchField label={say("find")} value={filters.search} onChange={(search) => onChange({ search })} />
@@ -39,17 +39,17 @@ export function Toolbar({ filters, onChange }: ToolbarProps) {
 
 type DocumentsProps = { agentId: string; rows: Document[]; chosen: string | undefined };
 
-export function Documents({ agentId, rows, chosen }: DocumentsProps) {
+export function DocumentTable({ agentId, rows, chosen }: DocumentsProps) {
   const list = useRef<HTMLDivElement>(null);
   useRowKeys(list);
-  const mayWrite = useMay()("agents:write");
+  const mayWrite = usePermissionCheck()("agents:write");
   const [marked, setMarked] = useState<ReadonlySet<string>>(new Set());
   const [leaving, setLeaving] = useState<Document[]>();
   const change = useDocumentChange(agentId);
   const visible = rows.filter((one) => marked.has(one.id));
-  const mark = (ids: string[], isMarked: boolean) =>
+  const markDocuments = (ids: string[], isMarked: boolean) =>
     setMarked((old) => new Set(isMarked ? [...old, ...ids] : [...old].filter((id) => !ids.includes(id))));
-  const run = (action: Action, documents: Document[]) => {
+  const runAction = (action: Action, documents: Document[]) => {
     change.mutate({ action, ids: documents.map((one) => one.id) });
     setMarked(new Set());
   };
@@ -63,7 +63,7 @@ export function Documents({ agentId, rows, chosen }: DocumentsProps) {
       <div className="scroll-x" ref={list}>
         <table className={`table ${style.table}`}>
           <caption className="sr">{say("documents")}</caption>
-          <Columns
+          <DocumentColumns
             marking={
               mayWrite && (
                 <RowCheckbox
@@ -71,7 +71,7 @@ export function Documents({ agentId, rows, chosen }: DocumentsProps) {
                   isOn={visible.length === rows.length}
                   isPartly={visible.length > 0 && visible.length < rows.length}
                   onChange={(isOn) =>
-                    mark(
+                    markDocuments(
                       rows.map((one) => one.id),
                       isOn,
                     )
@@ -82,30 +82,30 @@ export function Documents({ agentId, rows, chosen }: DocumentsProps) {
           />
           <tbody>
             {rows.map((one) => (
-              <Row
+              <DocumentRow
                 key={one.id}
                 agentId={agentId}
                 document={one}
                 isOpen={one.id === chosen}
                 isMarked={marked.has(one.id)}
                 mayWrite={mayWrite}
-                onMark={(isMarked) => mark([one.id], isMarked)}
-                onAction={(action) => (action === "delete" ? setLeaving([one]) : run(action, [one]))}
+                onMark={(isMarked) => markDocuments([one.id], isMarked)}
+                onAction={(action) => (action === "delete" ? setLeaving([one]) : runAction(action, [one]))}
               />
             ))}
           </tbody>
         </table>
       </div>
       {visible.length > 0 && (
-        <BulkBar
+        <BulkActionBar
           count={visible.length}
-          onAction={(action) => (action === "delete" ? setLeaving(visible) : run(action, visible))}
+          onAction={(action) => (action === "delete" ? setLeaving(visible) : runAction(action, visible))}
         />
       )}
       {leaving && (
-        <DeleteDocuments
+        <DeleteDocumentsDialog
           documents={leaving}
-          onDelete={() => run("delete", leaving)}
+          onDelete={() => runAction("delete", leaving)}
           onClose={() => setLeaving(undefined)}
         />
       )}
@@ -113,7 +113,7 @@ export function Documents({ agentId, rows, chosen }: DocumentsProps) {
   );
 }
 
-const Columns = ({ marking }: { marking: ReactNode }) => (
+const DocumentColumns = ({ marking }: { marking: ReactNode }) => (
   <thead>
     <tr>
       <th className={style.mark}>{marking}</th>
@@ -140,9 +140,9 @@ type RowProps = {
   onAction: (action: Action) => void;
 };
 
-function Row({ agentId, document, isOpen, isMarked, mayWrite, onMark, onAction }: RowProps) {
+function DocumentRow({ agentId, document, isOpen, isMarked, mayWrite, onMark, onAction }: RowProps) {
   const { id, name } = document;
-  const needs = useNeeds("agents:write");
+  const needs = useMissingAccessHint("agents:write");
   return (
     <tr className={isOpen || isMarked ? "on" : ""}>
       <td className={style.mark}>
@@ -165,7 +165,7 @@ function Row({ agentId, document, isOpen, isMarked, mayWrite, onMark, onAction }
           <span className={`t-12 t-3 ${style.narrow}`}>
             <DocumentState of={document} />
           </span>
-          {document.status === "failed" && <FailureReason of={document} />}
+          <FailureReason of={document} />
         </div>
       </td>
       <td className="wide">
@@ -173,8 +173,8 @@ function Row({ agentId, document, isOpen, isMarked, mayWrite, onMark, onAction }
       </td>
       <td className="wide num t-2">{document.chunk_count.toLocaleString(locale)}</td>
       <td className="wide num t-2">{formatBytes(document.size_bytes)}</td>
-      <td className="wide num t-2" title={exactTime(document.created_at)}>
-        {timeSince(document.created_at)}
+      <td className="wide num t-2" title={formatExactTime(document.created_at)}>
+        {formatTimeSince(document.created_at)}
       </td>
       <td>
         <Switch
@@ -186,7 +186,7 @@ function Row({ agentId, document, isOpen, isMarked, mayWrite, onMark, onAction }
         />
       </td>
       <td>
-        <RowMenu agentId={agentId} document={document} mayWrite={mayWrite} onAction={onAction} />
+        <DocumentMenu agentId={agentId} document={document} mayWrite={mayWrite} onAction={onAction} />
       </td>
     </tr>
   );
@@ -194,9 +194,9 @@ function Row({ agentId, document, isOpen, isMarked, mayWrite, onMark, onAction }
 
 type RowMenuProps = Pick<RowProps, "agentId" | "document" | "mayWrite" | "onAction">;
 
-function RowMenu({ agentId, document: { id, name }, mayWrite, onAction }: RowMenuProps) {
+function DocumentMenu({ agentId, document: { id, name }, mayWrite, onAction }: RowMenuProps) {
   const navigate = useNavigate();
-  const open = () =>
+  const openDocument = () =>
     void navigate({
       from: "/agents/$agentId/knowledge",
       to: "/agents/$agentId/knowledge",
@@ -205,7 +205,7 @@ function RowMenu({ agentId, document: { id, name }, mayWrite, onAction }: RowMen
     });
   return (
     <ActionsMenu label={say("menu", { name })}>
-      <Menu.Item onClick={open}>{say("openPassages")}</Menu.Item>
+      <Menu.Item onClick={openDocument}>{say("openPassages")}</Menu.Item>
       <Menu.Item onClick={() => void navigator.clipboard?.writeText(id)}>{say("copyId")}</Menu.Item>
       {mayWrite && <Menu.Item onClick={() => onAction("reindex")}>{say("reindex")}</Menu.Item>}
       {mayWrite && (
@@ -217,7 +217,7 @@ function RowMenu({ agentId, document: { id, name }, mayWrite, onAction }: RowMen
   );
 }
 
-function BulkBar({ count, onAction }: { count: number; onAction: (action: Action) => void }) {
+function BulkActionBar({ count, onAction }: { count: number; onAction: (action: Action) => void }) {
   return (
     <div className={style.bulk} role="toolbar" aria-label={say("chosen", { count })}>
       <span className="t-13 t-500 num">{say("chosen", { count })}</span>
@@ -235,7 +235,7 @@ function BulkBar({ count, onAction }: { count: number; onAction: (action: Action
 
 type DeleteProps = { documents: Document[]; onDelete: () => void; onClose: () => void };
 
-function DeleteDocuments({ documents, onDelete, onClose }: DeleteProps) {
+function DeleteDocumentsDialog({ documents, onDelete, onClose }: DeleteProps) {
   const [only] = documents;
   const count = documents.length;
   const title = count === 1 && only ? say("deleteTitle", { name: only.name }) : `${say("deleteMany", { count })}?`;

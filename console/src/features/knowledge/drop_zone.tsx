@@ -4,34 +4,36 @@ import { ActionIcon, Button, Modal, Textarea, TextInput } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { type ClipboardEvent, type DragEvent, useRef, useState } from "react";
 import { formatBytes } from "../../shared/byte_size";
-import { words } from "../../shared/i18n/words";
+import { createTranslator } from "../../shared/i18n/words";
 import { KindIcon } from "../../shared/marks/kind_icon";
+import { LeaveQuestion } from "../../shared/patterns/leave_question";
 import style from "./knowledge.module.css";
-import { EXTENSIONS, type Upload, type UploadProblem } from "./upload_queue";
-import { useUploads } from "./uploads";
+import { EXTENSIONS, isUploadUnderWay, type Upload, type UploadProblem } from "./upload_queue";
+import { useUploadQueue } from "./uploads";
 import en from "./words.en.json";
 
-const say = words(en, "features/knowledge");
+const say = createTranslator(en, "features/knowledge");
 const TEXT_NAME_LENGTH = 80;
+const LEAVE_WORDS = { title: say("leaveTitle"), text: say("leaveText"), action: say("leave") };
 
-const reasonOfProblem = (problem: UploadProblem | undefined): string => {
+const describeUploadProblem = (problem: UploadProblem | undefined): string => {
   if (typeof problem === "object") return problem.message;
   return say(problem === "size" ? "tooLarge" : problem === "empty" ? "emptyFile" : "wrongType");
 };
 
 /** Where documents come in: dropped, chosen or pasted. */
-export function DropZone({ agentId, isLarge }: { agentId: string; isLarge: boolean }) {
-  const { uploads, queue } = useUploads(agentId);
+export function DocumentDropZone({ agentId, isLarge }: { agentId: string; isLarge: boolean }) {
+  const { uploads, queue } = useUploadQueue(agentId);
   const { add, addAnyway, retry, dismiss } = queue;
   const [isOver, setOver] = useState(false);
   const [pasted, setPasted] = useState<string>();
   const input = useRef<HTMLInputElement>(null);
-  const drop = (event: DragEvent) => {
+  const handleDrop = (event: DragEvent) => {
     event.preventDefault();
     setOver(false);
     add([...event.dataTransfer.files]);
   };
-  const paste = (event: ClipboardEvent) => {
+  const handlePaste = (event: ClipboardEvent) => {
     const files = [...event.clipboardData.files];
     const text = event.clipboardData.getData("text/plain");
     if (files.length) add(files);
@@ -41,6 +43,7 @@ export function DropZone({ agentId, isLarge }: { agentId: string; isLarge: boole
   };
   return (
     <div className={style.intake}>
+      <LeaveQuestion hasChanges={uploads.some(isUploadUnderWay)} words={LEAVE_WORDS} />
       {/* biome-ignore lint/a11y/noStaticElementInteractions: dropping and pasting have buttons as their equivalent */}
       <div
         className={`${style.zone} ${isLarge ? style.large : ""}`}
@@ -50,10 +53,10 @@ export function DropZone({ agentId, isLarge }: { agentId: string; isLarge: boole
           setOver(true);
         }}
         onDragLeave={() => setOver(false)}
-        onDrop={drop}
-        onPaste={paste}
+        onDrop={handleDrop}
+        onPaste={handlePaste}
       >
-        <KindIcon of="know" />
+        <KindIcon kind="know" />
         <div className="stack grow">
           <span className="t-500 t-13">{say(isOver ? "dropNow" : "drop")}</span>
           <span className="t-12 t-3">{say("dropHint")}</span>
@@ -94,7 +97,7 @@ export function DropZone({ agentId, isLarge }: { agentId: string; isLarge: boole
         </ul>
       )}
       {pasted !== undefined && (
-        <PasteText text={pasted} onAdd={(file) => add([file])} onClose={() => setPasted(undefined)} />
+        <PasteTextDialog text={pasted} onAdd={(file) => add([file])} onClose={() => setPasted(undefined)} />
       )}
     </div>
   );
@@ -128,7 +131,7 @@ function UploadRow({ agentId, upload, onAddAnyway, onRetry, onDismiss }: RowProp
       {hasFailed ? (
         <div className={style.outcome}>
           <span className={`t-12 ${style.reason}`} role="alert">
-            {reasonOfProblem(problem)}
+            {describeUploadProblem(problem)}
           </span>
           {typeof problem === "object" && (
             <Button size="xs" variant="default" onClick={onRetry}>
@@ -169,8 +172,8 @@ function UploadRow({ agentId, upload, onAddAnyway, onRetry, onDismiss }: RowProp
   );
 }
 
-function PasteText({
-  text: given,
+function PasteTextDialog({
+  text: pastedText,
   onAdd,
   onClose,
 }: {
@@ -178,9 +181,9 @@ function PasteText({
   onAdd: (file: File) => void;
   onClose: () => void;
 }) {
-  const [text, setText] = useState(given);
-  const [name, setName] = useState(() => given.trim().split("\n")[0]?.slice(0, TEXT_NAME_LENGTH) ?? "");
-  const submit = () => {
+  const [text, setText] = useState(pastedText);
+  const [name, setName] = useState(() => pastedText.trim().split("\n")[0]?.slice(0, TEXT_NAME_LENGTH) ?? "");
+  const addPastedText = () => {
     const safe = (name.trim() || say("pasteNameDefault")).replace(/[\\/:*?"<>|]+/g, " ");
     onAdd(new File([text], `${safe}.md`, { type: "text/markdown" }));
     onClose();
@@ -191,7 +194,7 @@ function PasteText({
         className="stack g16"
         onSubmit={(event) => {
           event.preventDefault();
-          submit();
+          addPastedText();
         }}
       >
         <TextInput

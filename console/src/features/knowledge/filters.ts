@@ -1,3 +1,5 @@
+import { createAddressReader, readOneOf, readPageNumber, readText } from "../../shared/list/address";
+
 export const DOCUMENT_STATUSES = ["indexed", "indexing", "pending", "failed"] as const;
 export type DocumentFilters = {
   search?: string;
@@ -7,17 +9,9 @@ export type DocumentFilters = {
   document?: string;
 };
 
-const text = (value: unknown) => (typeof value === "string" && value ? value : undefined);
-
-export function readDocumentFilters(search: Record<string, unknown>): DocumentFilters {
-  const status = DOCUMENT_STATUSES.find((one) => one === search.status);
-  const page = Math.floor(Number(search.page));
-  const found = text(search.search);
-  const document = text(search.document);
-  return {
-    ...(found ? { search: found } : {}),
-    ...(status ? { status } : {}),
-    ...(page > 1 ? { page } : {}),
-    ...(document ? { document } : {}),
-  };
-}
+export const readDocumentFilters = createAddressReader<DocumentFilters>({
+  search: readText,
+  status: readOneOf(DOCUMENT_STATUSES),
+  page: readPageNumber,
+  document: readText,
+});

@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
 import { readDocumentFilters } from "./filters";
-import { highlight } from "./highlight";
+import { highlightTerms } from "./highlight";
 
 const marked = (text: string, ...terms: string[]) =>
-  highlight(text, terms)
+  highlightTerms(text, terms)
     .map((piece) => (piece.isMatch ? `[${piece.text}]` : piece.text))
     .join("");
 

@@ -7,7 +7,7 @@ export type Piece = { text: string; isMatch: boolean };
 const foldCase = (text: string) => text.normalize("NFKC").toLowerCase();
 
 /** The pieces of a text: those that are words of the question are marked, also as parts of codes. */
-export function highlight(text: string, terms: string[]): Piece[] {
+export function highlightTerms(text: string, terms: string[]): Piece[] {
   const wanted = new Set(terms.map(foldCase));
   const marks: [number, number][] = [];
   for (const compound of text.matchAll(COMPOUND)) {
@@ -24,10 +24,10 @@ export function highlight(text: string, terms: string[]): Piece[] {
   for (const term of wanted)
     if (UNSPACED.test(term))
       for (let at = text.indexOf(term); at >= 0; at = text.indexOf(term, at + 1)) marks.push([at, at + term.length]);
-  return piecesOf(text, marks);
+  return splitByMarks(text, marks);
 }
 
-function piecesOf(text: string, marks: [number, number][]): Piece[] {
+function splitByMarks(text: string, marks: [number, number][]): Piece[] {
   const found: Piece[] = [];
   let at = 0;
   for (const [start, end] of marks.sort(([a], [b]) => a - b)) {

@@ -1,22 +1,22 @@
-import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
-import { useMay } from "../../api/queries";
+import { usePermissionCheck } from "../../api/queries";
 import { AgentPage } from "../../shared/agent/agent_page";
-import { words } from "../../shared/i18n/words";
-import { Pages } from "../../shared/list/pages";
-import { Empty } from "../../shared/states/empty";
-import { Failure, RowsLoading } from "../../shared/states/states";
-import { AskIndex } from "./ask";
-import { Documents, Toolbar } from "./documents";
-import { DropZone } from "./drop_zone";
+import { createTranslator } from "../../shared/i18n/words";
+import { ListRows } from "../../shared/list/list_rows";
+import { NothingFound } from "../../shared/list/nothing_found";
+import { PageSwitcher } from "../../shared/list/pages";
+import { EmptyState } from "../../shared/states/empty";
+import { IndexSearch } from "./ask";
+import { DocumentTable, DocumentToolbar } from "./documents";
+import { DocumentDropZone } from "./drop_zone";
 import type { DocumentFilters } from "./filters";
 import style from "./knowledge.module.css";
-import { Passages } from "./passages";
+import { PassagesDrawer } from "./passages";
 import { DOCUMENTS_PER_PAGE, documentsQuery } from "./queries";
 import en from "./words.en.json";
 
-const say = words(en, "features/knowledge");
+const say = createTranslator(en, "features/knowledge");
 
 export default function KnowledgePage() {
   const { agentId } = useParams({ from: "/frame/agents/$agentId/knowledge" });
@@ -30,9 +30,9 @@ export default function KnowledgePage() {
           </section>
           <aside className={style.side} aria-label={say(document ? "passages" : "askTitle")}>
             {document ? (
-              <Passages key={document} agentId={agent.id} documentId={document} />
+              <PassagesDrawer key={document} agentId={agent.id} documentId={document} />
             ) : (
-              <AskIndex agentId={agent.id} />
+              <IndexSearch agentId={agent.id} />
             )}
           </aside>
         </div>
@@ -44,9 +44,9 @@ export default function KnowledgePage() {
 function DocumentsPane({ agentId }: { agentId: string }) {
   const filters = useSearch({ from: "/frame/agents/$agentId/knowledge" });
   const navigate = useNavigate();
-  const may = useMay();
+  const may = usePermissionCheck();
   const list = useQuery(documentsQuery(agentId, filters));
-  const set = (change: Partial<DocumentFilters>) =>
+  const changeFilters = (change: Partial<DocumentFilters>) =>
     void navigate({
       to: "/agents/$agentId/knowledge",
       params: { agentId },
@@ -59,29 +59,31 @@ function DocumentsPane({ agentId }: { agentId: string }) {
   const isEmpty = rows?.length === 0 && !isFiltered;
   return (
     <>
-      {may("agents:write") && <DropZone agentId={agentId} isLarge={isEmpty} />}
-      {rows && !isEmpty && <Toolbar filters={filters} total={total} onChange={set} />}
-      {list.error && !rows ? (
-        <Failure error={list.error} onRetry={() => void list.refetch()} />
-      ) : !rows ? (
-        <RowsLoading columns={[16, 260, 90, 60]} rows={5} />
-      ) : isEmpty ? (
-        <Empty title={say("emptyTitle")}>{say("empty")}</Empty>
-      ) : rows.length === 0 ? (
-        <Empty
-          title={say("noMatchTitle")}
-          actions={
-            <Button variant="default" onClick={() => set({ search: undefined, status: undefined })}>
-              {say("clear")}
-            </Button>
-          }
-        >
-          {say("noMatch")}
-        </Empty>
-      ) : (
-        <Documents agentId={agentId} rows={rows} chosen={filters.document} />
-      )}
-      <Pages page={filters.page ?? 1} perPage={DOCUMENTS_PER_PAGE} total={total} onChange={(page) => set({ page })} />
+      {may("agents:write") && <DocumentDropZone agentId={agentId} isLarge={isEmpty} />}
+      {rows && !isEmpty && <DocumentToolbar filters={filters} total={total} onChange={changeFilters} />}
+      <ListRows
+        list={list}
+        rows={rows}
+        columns={[16, 260, 90, 60]}
+        count={5}
+        none={
+          isEmpty ? (
+            <EmptyState title={say("emptyTitle")}>{say("empty")}</EmptyState>
+          ) : (
+            <NothingFound onClear={() => changeFilters({ search: undefined, status: undefined })}>
+              {say("noMatch")}
+            </NothingFound>
+          )
+        }
+      >
+        {(rows) => <DocumentTable agentId={agentId} rows={rows} chosen={filters.document} />}
+      </ListRows>
+      <PageSwitcher
+        page={filters.page ?? 1}
+        perPage={DOCUMENTS_PER_PAGE}
+        total={total}
+        onChange={(page) => changeFilters({ page })}
+      />
     </>
   );
 }

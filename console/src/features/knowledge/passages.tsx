@@ -3,33 +3,33 @@ import X from "icon:x";
 import { ActionIcon, Button } from "@mantine/core";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { useKeys } from "../../shared/frame/keys";
-import { words } from "../../shared/i18n/words";
+import { useShortcutKeys } from "../../shared/frame/keys";
+import { createTranslator } from "../../shared/i18n/words";
 import { CopyableId } from "../../shared/marks/copyable_id";
-import { Failure, RowsLoading } from "../../shared/states/states";
+import { FailureState, RowSkeletons } from "../../shared/states/states";
 import { DocumentState, FailureReason } from "./document_state";
 import style from "./knowledge.module.css";
 import { documentQuery, passagesQuery } from "./queries";
 import en from "./words.en.json";
 
-const say = words(en, "features/knowledge");
+const say = createTranslator(en, "features/knowledge");
 
 /** Everything that searches can find of one document, in its order. */
-export function Passages({ agentId, documentId }: { agentId: string; documentId: string }) {
+export function PassagesDrawer({ agentId, documentId }: { agentId: string; documentId: string }) {
   const navigate = useNavigate();
   const { data: document, error } = useQuery(documentQuery(agentId, documentId));
-  const close = () =>
+  const closeDrawer = () =>
     void navigate({
       from: "/agents/$agentId/knowledge",
       to: "/agents/$agentId/knowledge",
       params: { agentId },
       search: (old) => ({ ...old, document: undefined }),
     });
-  useKeys({ escape: close });
+  useShortcutKeys({ escape: closeDrawer });
   return (
     <>
       <header className={style.sideHead}>
-        <ActionIcon className={style.back} aria-label={say("documents")} onClick={close}>
+        <ActionIcon className={style.back} aria-label={say("documents")} onClick={closeDrawer}>
           <ChevronLeft size={18} />
         </ActionIcon>
         <div className="stack grow">
@@ -39,12 +39,12 @@ export function Passages({ agentId, documentId }: { agentId: string; documentId:
           {document && <CopyableId>{document.id}</CopyableId>}
         </div>
         {document && <DocumentState of={document} />}
-        <ActionIcon className={style.closeSide} aria-label={say("close")} onClick={close}>
+        <ActionIcon className={style.closeSide} aria-label={say("close")} onClick={closeDrawer}>
           <X size={16} />
         </ActionIcon>
       </header>
       {error ? (
-        <Failure error={error} />
+        <FailureState error={error} />
       ) : (
         <div className={style.sideBody}>
           {document?.status === "failed" && (
@@ -62,8 +62,8 @@ export function Passages({ agentId, documentId }: { agentId: string; documentId:
 function PassageList({ agentId, documentId }: { agentId: string; documentId: string }) {
   const list = useInfiniteQuery(passagesQuery(agentId, documentId));
   const passages = list.data?.pages.flatMap((page) => page.data);
-  if (list.error) return <Failure error={list.error} onRetry={() => void list.refetch()} />;
-  if (!passages) return <RowsLoading columns={[24, 240]} rows={4} />;
+  if (list.error) return <FailureState error={list.error} onRetry={() => void list.refetch()} />;
+  if (!passages) return <RowSkeletons columns={[24, 240]} rows={4} />;
   if (!passages.length) return <p className="t-13 t-3">{say("noPassages")}</p>;
   return (
     <>

@@ -5,9 +5,9 @@ import {
   useMutation,
   useQueryClient,
 } from "@tanstack/react-query";
-import { api, data } from "../../api/client";
+import { api, unwrapData } from "../../api/client";
 import type { components } from "../../api/schema";
-import { upload } from "../../api/upload";
+import { uploadForm } from "../../api/upload";
 import type { DocumentFilters } from "./filters";
 
 export type Document = components["schemas"]["DocumentOut"];
@@ -20,14 +20,14 @@ const PASSAGES_PER_PAGE = 20;
 const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 10_000;
 
-const isUnfinished = (one: Document) => one.status === "pending" || one.status === "indexing";
+const isUnfinishedDocument = (one: Document) => one.status === "pending" || one.status === "indexing";
 
 /**
  * There is no stream of indexing progress. While something is indexed, the list is read again, less often the longer
  * nothing has moved; in a hidden tab it rests.
  */
-function waitUntilNextLook(documents: Document[] = []): number | false {
-  const waiting = documents.filter(isUnfinished);
+function refetchIntervalMs(documents: Document[] = []): number | false {
+  const waiting = documents.filter(isUnfinishedDocument);
   if (!waiting.length) return false;
   const moved = Math.max(...waiting.map((one) => Date.parse(one.updated_at)));
   return Math.min(Math.max((Date.now() - moved) / 4, FIRST_WAIT_MS), LONGEST_WAIT_MS);
@@ -37,7 +37,7 @@ export const documentsQuery = (agentId: string, { search, status, page }: Docume
   queryOptions({
     queryKey: ["knowledge", agentId, "documents", { search, status, page }],
     queryFn: ({ signal }) =>
-      data(
+      unwrapData(
         api.GET("/api/v1/agents/{agent_id}/documents", {
           params: {
             path: { agent_id: agentId },
@@ -52,14 +52,14 @@ export const documentsQuery = (agentId: string, { search, status, page }: Docume
         }),
       ),
     placeholderData: keepPreviousData,
-    refetchInterval: ({ state }) => waitUntilNextLook(state.data?.data),
+    refetchInterval: ({ state }) => refetchIntervalMs(state.data?.data),
   });
 
 export const documentQuery = (agentId: string, documentId: string) =>
   queryOptions({
     queryKey: ["knowledge", agentId, "document", documentId],
     queryFn: () =>
-      data(
+      unwrapData(
         api.GET("/api/v1/agents/{agent_id}/documents/{document_id}", {
           params: { path: { agent_id: agentId, document_id: documentId } },
         }),
@@ -71,7 +71,7 @@ export const passagesQuery = (agentId: string, documentId: string) =>
     queryKey: ["knowledge", agentId, "passages", documentId],
     initialPageParam: 1,
     queryFn: ({ pageParam, signal }) =>
-      data(
+      unwrapData(
         api.GET("/api/v1/agents/{agent_id}/documents/{document_id}/chunks", {
           params: {
             path: { agent_id: agentId, document_id: documentId },
@@ -84,9 +84,9 @@ export const passagesQuery = (agentId: string, documentId: string) =>
   });
 
 /** What the index finds for a question, near misses included. */
-export const askIndex = async (agentId: string, query: string): Promise<Passage[]> =>
+export const searchIndex = async (agentId: string, query: string): Promise<Passage[]> =>
   (
-    await data(
+    await unwrapData(
       api.POST("/api/v1/agents/{agent_id}/knowledge/search", {
         params: { path: { agent_id: agentId } },
         body: { query, top_k: 10, explain: true },
@@ -95,7 +95,7 @@ export const askIndex = async (agentId: string, query: string): Promise<Passage[
   ).data;
 
 export const changeDocuments = (agentId: string, action: Action, ids: string[]) =>
-  data(
+  unwrapData(
     api.POST("/api/v1/agents/{agent_id}/documents/batch", {
       params: { path: { agent_id: agentId } },
       body: { action, ids },
@@ -114,7 +114,7 @@ export function useDocumentChange(agentId: string) {
 export type Duplicates = "add" | "skip";
 
 /** Send a file. With `skip`, one whose content the agent has already is not added: the answer names the document. */
-export function sendFile(
+export function uploadDocument(
   agentId: string,
   file: File,
   duplicates: Duplicates,
@@ -123,5 +123,5 @@ export function sendFile(
 ) {
   const form = new FormData();
   form.append("files", file, file.name);
-  return upload<Started>(`/api/v1/agents/${agentId}/train?duplicates=${duplicates}`, form, onProgress, signal);
+  return uploadForm<Started>(`/api/v1/agents/${agentId}/train?duplicates=${duplicates}`, form, onProgress, signal);
 }

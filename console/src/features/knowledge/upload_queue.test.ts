@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { ApiError } from "../../api/errors";
-import { type Upload, UploadQueue, uploadProblem } from "./upload_queue";
+import { findUploadProblem, isUploadUnderWay, type Upload, UploadQueue } from "./upload_queue";
 
 const file = (name: string) => new File(["text"], name);
 const settled = () => new Promise((done) => setTimeout(done));
@@ -86,9 +86,23 @@ test("a page that is left gives up what is on its way and sends nothing more", a
   expect(server.sent).toHaveLength(2);
 });
 
+test("a page is left without a question once nothing is on its way", async () => {
+  const server = new FakeUploads();
+  const isAnyUnderWay = () => server.queue.getSnapshot().uploads.some(isUploadUnderWay);
+  server.queue.add([file("a.exe")]);
+  expect(isAnyUnderWay()).toBe(false);
+  server.queue.add([file("a.md"), file("b.md"), file("c.md")]);
+  for (const name of ["a.md", "b.md", "c.md"]) {
+    expect(isAnyUnderWay()).toBe(true);
+    server.answers.get(name)?.arrive(name === "c.md" ? { id: "doc_1", name } : undefined);
+    await settled();
+  }
+  expect(isAnyUnderWay()).toBe(false);
+});
+
 test("says what is wrong with a file before it is sent", () => {
-  expect(uploadProblem({ name: "Guide.PDF", size: 10 })).toBeUndefined();
-  expect(uploadProblem({ name: "photo.jpg", size: 10 })).toBe("type");
-  expect(uploadProblem({ name: "a.txt", size: 0 })).toBe("empty");
-  expect(uploadProblem({ name: "a.txt", size: 26_214_401 })).toBe("size");
+  expect(findUploadProblem({ name: "Guide.PDF", size: 10 })).toBeUndefined();
+  expect(findUploadProblem({ name: "photo.jpg", size: 10 })).toBe("type");
+  expect(findUploadProblem({ name: "a.txt", size: 0 })).toBe("empty");
+  expect(findUploadProblem({ name: "a.txt", size: 26_214_401 })).toBe("size");
 });

@@ -19,12 +19,15 @@ export type Upload = {
 };
 
 /** What is wrong with a file before anything of it is sent. */
-export function uploadProblem(file: { name: string; size: number }): UploadProblem | undefined {
+export function findUploadProblem(file: { name: string; size: number }): UploadProblem | undefined {
   const name = file.name.toLowerCase();
   if (!EXTENSIONS.some((extension) => name.endsWith(extension))) return "type";
   if (file.size > MAX_FILE_BYTES) return "size";
   if (file.size === 0) return "empty";
 }
+
+/** Whether a file still has to arrive; leaving the page gives it up. */
+export const isUploadUnderWay = ({ state }: Upload) => state === "waiting" || state === "sending";
 
 type UploadQueueOptions = {
   /** Sends a file; returns the document that has its content already, if it was left out for that. */
@@ -49,7 +52,7 @@ export class UploadQueue extends Store<{ uploads: Upload[] }> {
 
   readonly add = (files: File[]) => {
     const added = files.map((file): Upload => {
-      const problem = uploadProblem(file);
+      const problem = findUploadProblem(file);
       this.#lastKey += 1;
       const state = problem ? "failed" : "waiting";
       return { key: this.#lastKey, file, share: 0, state, duplicates: "skip", ...(problem ? { problem } : {}) };

@@ -3,52 +3,50 @@ import Settings2 from "icon:settings-2";
 import { ActionIcon, Button, SegmentedControl, Tooltip } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
-import { lazy, Suspense, useRef } from "react";
-import { api, data } from "../../api/client";
-import { useMay } from "../../api/queries";
-import { Bar } from "../../shared/frame/bar";
+import { useRef } from "react";
+import { api, unwrapData } from "../../api/client";
+import { usePermissionCheck } from "../../api/queries";
+import { PageBar } from "../../shared/frame/bar";
 import { useRowKeys } from "../../shared/frame/keys";
-import { words } from "../../shared/i18n/words";
-import { Empty } from "../../shared/states/empty";
-import { Failure, RowsLoading } from "../../shared/states/states";
-import { exactTime, timeSince } from "../../shared/time";
+import { createTranslator } from "../../shared/i18n/words";
+import { EmptyState } from "../../shared/states/empty";
+import { FailureState, RowSkeletons } from "../../shared/states/states";
+import { formatExactTime, formatTimeSince } from "../../shared/time";
 import style from "./inbox.module.css";
-import { messageOf, type Notification, notificationTitle } from "./notification_words";
+import { findNotificationPlace } from "./notification_place";
+import { formatNotificationMessage, formatNotificationTitle, type Notification } from "./notification_words";
 import en from "./words.en.json";
 
-const say = words(en, "features/notifications");
-const Preferences = lazy(() => import("./preferences"));
+const say = createTranslator(en, "features/notifications");
 
-export default function Inbox() {
-  const { all: isAll = false, preferences: isPreferring } = useSearch({ from: "/frame/inbox" });
+const markAllRead = () => api.POST("/api/v1/notifications/read-all");
+
+const listNotifications = (isAll: boolean) =>
+  unwrapData(
+    api.GET("/api/v1/notifications", { params: { query: { per_page: 50, ...(isAll ? {} : { read: false }) } } }),
+  );
+
+export default function InboxPage() {
+  const { all: isAll = false } = useSearch({ from: "/frame/inbox" });
   const navigate = useNavigate();
   const client = useQueryClient();
   const list = useQuery({
     queryKey: ["notifications", "list", { isAll }],
-    queryFn: () =>
-      data(
-        api.GET("/api/v1/notifications", { params: { query: { per_page: 50, ...(isAll ? {} : { read: false }) } } }),
-      ),
+    queryFn: () => listNotifications(isAll),
   });
-  const refresh = () => client.invalidateQueries({ queryKey: ["notifications"] });
-  const readAll = useMutation({ mutationFn: () => api.POST("/api/v1/notifications/read-all"), onSuccess: refresh });
+  const refreshInbox = () => client.invalidateQueries({ queryKey: ["notifications"] });
+  const readAll = useMutation({ mutationFn: markAllRead, onSuccess: refreshInbox });
   const readOne = useMutation({
     mutationFn: (id: string) =>
       api.POST("/api/v1/notifications/{notification_id}/read", { params: { path: { notification_id: id } } }),
-    onSuccess: refresh,
+    onSuccess: refreshInbox,
   });
   const rows = list.data?.data;
   const rowList = useRef<HTMLUListElement>(null);
   useRowKeys(rowList);
-  const setPreferring = (isOpen: boolean) =>
-    void navigate({
-      to: "/inbox",
-      search: { ...(isAll ? { all: true } : {}), ...(isOpen ? { preferences: true } : {}) },
-      replace: true,
-    });
   return (
     <>
-      <Bar
+      <PageBar
         title={say("title")}
         after={
           list.data &&
@@ -58,14 +56,19 @@ export default function Inbox() {
         }
       >
         <Tooltip label={say("preferences")}>
-          <ActionIcon variant="default" size={32} aria-label={say("preferences")} onClick={() => setPreferring(true)}>
+          <ActionIcon
+            variant="default"
+            size={32}
+            aria-label={say("preferences")}
+            renderRoot={(props) => <Link {...props} to="/inbox/preferences" />}
+          >
             <Settings2 size={15} />
           </ActionIcon>
         </Tooltip>
         <Button variant="default" disabled={!list.data?.unread} onClick={() => readAll.mutate()}>
           {say("markAll")}
         </Button>
-      </Bar>
+      </PageBar>
       <div className="toolbar">
         <SegmentedControl
           aria-label={say("show")}
@@ -80,33 +83,36 @@ export default function Inbox() {
         />
       </div>
       {list.error && !rows ? (
-        <Failure error={list.error} onRetry={() => void list.refetch()} />
+        <FailureState error={list.error} onRetry={() => void list.refetch()} />
       ) : !rows ? (
-        <RowsLoading columns={[10, 300, 60]} />
+        <RowSkeletons columns={[10, 300, 60]} />
       ) : rows.length === 0 ? (
-        <Empty title={say("emptyTitle")}>{say(isAll ? "empty" : "emptyUnread")}</Empty>
+        <EmptyState title={say("emptyTitle")}>{say(isAll ? "empty" : "emptyUnread")}</EmptyState>
       ) : (
         <ul ref={rowList}>
-          {rows.map((one) => (
-            <Item key={one.id} of={one} onRead={() => readOne.mutate(one.id)} />
+          {rows.map((notification) => (
+            <InboxItem
+              key={notification.id}
+              notification={notification}
+              onRead={() => readOne.mutate(notification.id)}
+            />
           ))}
         </ul>
       )}
-      <Suspense fallback={null}>{isPreferring && <Preferences onClose={() => setPreferring(false)} />}</Suspense>
     </>
   );
 }
 
-function Item({ of: one, onRead }: { of: Notification; onRead: () => void }) {
+function InboxItem({ notification: one, onRead }: { notification: Notification; onRead: () => void }) {
   return (
     <li className={style.item}>
       <i className={`dot ${one.read ? "idle" : "run"} ${style.dot}`} />
       <div className="stack grow">
-        <Title of={one} onOpen={() => !one.read && onRead()} />
-        {one.message && <span className={`t-13 t-2 ${style.message}`}>{messageOf(one)}</span>}
+        <NotificationTitle notification={one} onOpen={() => !one.read && onRead()} />
+        {one.message && <span className={`t-13 t-2 ${style.message}`}>{formatNotificationMessage(one)}</span>}
       </div>
-      <span className="t-12 t-3 num fix" title={exactTime(one.created_at)}>
-        {timeSince(one.created_at)}
+      <span className="t-12 t-3 num fix" title={formatExactTime(one.created_at)}>
+        {formatTimeSince(one.created_at)}
       </span>
       {!one.read && (
         <Tooltip label={say("markRead")}>
@@ -120,14 +126,14 @@ function Item({ of: one, onRead }: { of: Notification; onRead: () => void }) {
 }
 
 /** What it says; as a link where the console has a page for it that this person may open. */
-function Title({ of, onOpen }: { of: Notification; onOpen: () => void }) {
-  const may = useMay();
-  const title = notificationTitle(of);
-  const tone = of.read ? "t-2" : "t-500";
-  const approvalId = (of.data as Record<string, unknown>).approval_id;
-  if (typeof approvalId !== "string" || !may("approvals:read")) return <span className={tone}>{title}</span>;
+function NotificationTitle({ notification, onOpen }: { notification: Notification; onOpen: () => void }) {
+  const may = usePermissionCheck();
+  const title = formatNotificationTitle(notification);
+  const tone = notification.read ? "t-2" : "t-500";
+  const place = findNotificationPlace(notification, may);
+  if (!place) return <span className={tone}>{title}</span>;
   return (
-    <Link data-row className={`${tone} ${style.link}`} to="/approvals" search={{ id: approvalId }} onClick={onOpen}>
+    <Link data-row className={`${tone} ${style.link}`} to={place.to} search={place.search} onClick={onOpen}>
       {title}
     </Link>
   );

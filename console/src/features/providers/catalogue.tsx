@@ -1,61 +1,57 @@
 import Pencil from "icon:pencil";
 import Search from "icon:search";
-import { Button, Popover, SegmentedControl, TextInput } from "@mantine/core";
+import { Button, SegmentedControl, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
-import { useMay } from "../../api/queries";
+import { usePermissionCheck } from "../../api/queries";
 import { locale } from "../../shared/i18n/language";
-import { words } from "../../shared/i18n/words";
-import { Pill, Status } from "../../shared/marks/status";
-import { PriceForm } from "../../shared/providers/price_form";
-import { type ChatModel, isPaidByTokens, modelListQuery } from "../../shared/providers/queries";
-import { reasonWords } from "../../shared/providers/server_words";
-import { Empty } from "../../shared/states/empty";
-import { Failure, RowsLoading } from "../../shared/states/states";
-import { money } from "../../shared/time";
-import { filterModels, type ModelFilters, SHOWN } from "./filters";
+import { createTranslator } from "../../shared/i18n/words";
+import { StatusLabel, StatusPill } from "../../shared/marks/status";
+import { ModelPriceEditor } from "../../shared/providers/price_editor";
+import { type ChatModel, isPricedByTokens, modelListQuery } from "../../shared/providers/queries";
+import { describeProbeReason } from "../../shared/providers/server_words";
+import { EmptyState } from "../../shared/states/empty";
+import { FailureState, RowSkeletons } from "../../shared/states/states";
+import { formatMoney } from "../../shared/time";
+import { type ModelFilters, SHOWN } from "./filters";
+import { filterModels } from "./model_filter";
 import style from "./models.module.css";
 import en from "./words.en.json";
 
-const say = words(en, "features/providers");
+const say = createTranslator(en, "features/providers");
 const MAX_ROWS = 200;
 const compact = new Intl.NumberFormat(locale, { notation: "compact", maximumFractionDigits: 0 });
 
-const priceText = (of: ChatModel) => {
-  if (of.input_price_per_mtok === null && of.output_price_per_mtok === null) return say("unknown");
-  if (!of.input_price_per_mtok && !of.output_price_per_mtok) return say("free");
-  return `${money(of.input_price_per_mtok ?? 0)} / ${money(of.output_price_per_mtok ?? 0)}`;
+const formatModelPrice = (model: ChatModel) => {
+  if (model.input_price_per_mtok === null && model.output_price_per_mtok === null) return say("unknown");
+  if (!model.input_price_per_mtok && !model.output_price_per_mtok) return say("free");
+  return `${formatMoney(model.input_price_per_mtok ?? 0)} / ${formatMoney(model.output_price_per_mtok ?? 0)}`;
 };
 
-const reasonOf = (model: ChatModel) =>
-  model.reason === "found_server" ? say("foundServer") : reasonWords(model.reason);
+const describeUnusable = (model: ChatModel) =>
+  model.reason === "found_server" ? say("foundServer") : describeProbeReason(model.reason);
 
 /** The price of a model, editable with the permission where it is missing or set by hand. */
-function Price({ of: model }: { of: ChatModel }) {
-  const [isOpen, setOpen] = useState(false);
-  const may = useMay();
-  if (!may("usage:write") || model.provider === "local" || !isPaidByTokens(model)) return priceText(model);
+function ModelPrice({ model }: { model: ChatModel }) {
+  const may = usePermissionCheck();
+  if (!may("usage:write") || model.provider === "local" || !isPricedByTokens(model)) return formatModelPrice(model);
   return (
-    <Popover opened={isOpen} onChange={setOpen} trapFocus returnFocus position="bottom-end" width={340} shadow="md">
-      <Popover.Target>
+    <ModelPriceEditor model={model} title={say("priceTitle", { name: model.name })}>
+      {(toggle) => (
         <button
           type="button"
           className={style.price}
-          aria-label={say("priceOf", { name: model.id, price: priceText(model) })}
-          onClick={() => setOpen(!isOpen)}
+          aria-label={say("priceOf", { name: model.id, price: formatModelPrice(model) })}
+          onClick={toggle}
         >
-          {priceText(model)}
+          {formatModelPrice(model)}
           <Pencil size={12} />
         </button>
-      </Popover.Target>
-      <Popover.Dropdown className={style.pop} aria-label={say("priceTitle", { name: model.name })}>
-        <PriceForm of={model} onDone={() => setOpen(false)} />
-      </Popover.Dropdown>
-    </Popover>
+      )}
+    </ModelPriceEditor>
   );
 }
 
-function Table({ models }: { models: ChatModel[] }) {
+function ModelTable({ models }: { models: ChatModel[] }) {
   return (
     <div className={`card scroll-x ${style.box}`}>
       <table className="table boxed">
@@ -82,18 +78,18 @@ function Table({ models }: { models: ChatModel[] }) {
               <td className="wide num t-2">{model.context_window ? compact.format(model.context_window) : "–"}</td>
               <td className="wide">
                 <span className="row g4">
-                  {model.supports_tools && <Pill>{say("tools")}</Pill>}
-                  {model.supports_vision && <Pill>{say("vision")}</Pill>}
-                  {model.supports_streaming && <Pill>{say("streaming")}</Pill>}
+                  {model.supports_tools && <StatusPill>{say("tools")}</StatusPill>}
+                  {model.supports_vision && <StatusPill>{say("vision")}</StatusPill>}
+                  {model.supports_streaming && <StatusPill>{say("streaming")}</StatusPill>}
                 </span>
               </td>
               <td className="wide num t-2">
-                <Price of={model} />
+                <ModelPrice model={model} />
               </td>
               <td>
-                <Status tone={model.available ? "ok" : "idle"}>
-                  {model.available ? say("usable") : reasonOf(model)}
-                </Status>
+                <StatusLabel tone={model.available ? "ok" : "idle"}>
+                  {model.available ? say("usable") : describeUnusable(model)}
+                </StatusLabel>
               </td>
             </tr>
           ))}
@@ -104,7 +100,13 @@ function Table({ models }: { models: ChatModel[] }) {
 }
 
 /** All models, with what they can do and cost. */
-export function Catalogue({ filters, onChange }: { filters: ModelFilters; onChange: (change: ModelFilters) => void }) {
+export function ModelCatalogue({
+  filters,
+  onChange,
+}: {
+  filters: ModelFilters;
+  onChange: (change: ModelFilters) => void;
+}) {
   const { data, error, refetch } = useQuery(modelListQuery);
   const found = data && filterModels(data.data, filters);
   return (
@@ -132,13 +134,13 @@ export function Catalogue({ filters, onChange }: { filters: ModelFilters; onChan
         </span>
       </div>
       {error && !found ? (
-        <Failure error={error} onRetry={() => void refetch()} />
+        <FailureState error={error} onRetry={() => void refetch()} />
       ) : !found ? (
-        <RowsLoading rows={4} columns={[240, 100]} />
+        <RowSkeletons rows={4} columns={[240, 100]} />
       ) : found.length ? (
-        <Table models={found.slice(0, MAX_ROWS)} />
+        <ModelTable models={found.slice(0, MAX_ROWS)} />
       ) : (
-        <Empty
+        <EmptyState
           title={say("noMatchTitle")}
           actions={
             <Button variant="default" onClick={() => onChange({ search: undefined, show: "all" })}>
@@ -147,7 +149,7 @@ export function Catalogue({ filters, onChange }: { filters: ModelFilters; onChan
           }
         >
           {say("noMatch")}
-        </Empty>
+        </EmptyState>
       )}
       {found && found.length > MAX_ROWS && (
         <span className="t-12 t-3">{say("more", { count: found.length - MAX_ROWS })}</span>

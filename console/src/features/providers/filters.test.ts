@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import type { ChatModel } from "../../shared/providers/queries";
-import { filterModels, readModelFilters } from "./filters";
+import { readModelFilters } from "./filters";
+import { filterModels } from "./model_filter";
 
 const model = (id: string, available: boolean) => ({ id, available }) as ChatModel;
 const MODELS = [model("openai/gpt-5", false), model("ollama/llama3.2", true), model("local/smollm2", true)];

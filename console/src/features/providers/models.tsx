@@ -3,27 +3,27 @@ import { Button, Modal, Select } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
-import { useMay } from "../../api/queries";
-import { Bar } from "../../shared/frame/bar";
-import { useKeys } from "../../shared/frame/keys";
-import { words } from "../../shared/i18n/words";
-import { KeyForm } from "../../shared/providers/key_form";
-import { PriceForm } from "../../shared/providers/price_form";
-import { providerName } from "../../shared/providers/providers";
-import { isPaidByTokens, modelListQuery, probeQuery, providerKeysQuery } from "../../shared/providers/queries";
-import { Failure, RowsLoading } from "../../shared/states/states";
-import { Catalogue } from "./catalogue";
+import { usePermissionCheck } from "../../api/queries";
+import { usePageCommands } from "../../shared/frame/commands";
+import { createTranslator } from "../../shared/i18n/words";
+import { ProviderKeyForm } from "../../shared/providers/key_form";
+import { ModelPriceForm } from "../../shared/providers/price_form";
+import { providerNameOf } from "../../shared/providers/providers";
+import { isPricedByTokens, modelListQuery, probeQuery, providerKeysQuery } from "../../shared/providers/queries";
+import { SettingsPage } from "../../shared/settings/settings_page";
+import { FailureState, RowSkeletons } from "../../shared/states/states";
+import { ModelCatalogue } from "./catalogue";
 import type { ModelFilters } from "./filters";
-import { ProviderKeys } from "./keys";
+import { ProviderKeyList } from "./keys";
 import style from "./models.module.css";
-import { Embedded, Servers } from "./this_machine";
+import { EmbeddedModels, FoundServers } from "./this_machine";
 import en from "./words.en.json";
 
-const say = words(en, "features/providers");
+const say = createTranslator(en, "features/providers");
 
 type Works = { text: string; provider: string; models: string[] };
 
-function AddKey({ onClose }: { onClose: () => void }) {
+function AddKeyDialog({ onClose }: { onClose: () => void }) {
   const [works, setWorks] = useState<Works>();
   return (
     <Modal opened onClose={onClose} title={say("addTitle")} size={480}>
@@ -33,18 +33,18 @@ function AddKey({ onClose }: { onClose: () => void }) {
             <div className="note ok" role="status">
               {works.text}
             </div>
-            <Unpriced provider={works.provider} names={works.models} />
+            <UnpricedNote provider={works.provider} names={works.models} />
             <Button className="push" onClick={onClose}>
               {say("done")}
             </Button>
           </>
         ) : (
-          <KeyForm
+          <ProviderKeyForm
             label={say("addAndTest")}
             onWorks={({ key, test }) =>
               setWorks({
                 text: say("works", {
-                  name: providerName(key.provider),
+                  name: providerNameOf(key.provider),
                   count: test.models.length,
                   ms: test.latency_ms,
                 }),
@@ -60,13 +60,13 @@ function AddKey({ onClose }: { onClose: () => void }) {
 }
 
 /** The models of a new key whose price nobody knows: what they cost is entered here, or later in the list. */
-function Unpriced({ provider, names }: { provider: string; names: string[] }) {
-  const may = useMay();
+function UnpricedNote({ provider, names }: { provider: string; names: string[] }) {
+  const may = usePermissionCheck();
   const { data } = useQuery(modelListQuery);
   const [chosen, setChosen] = useState<string>();
   const ids = new Set(names.map((name) => `${provider}/${name}`));
   const unpriced = (data?.data ?? []).filter(
-    (one) => ids.has(one.id) && isPaidByTokens(one) && one.input_price_per_mtok === null,
+    (one) => ids.has(one.id) && isPricedByTokens(one) && one.input_price_per_mtok === null,
   );
   const model = unpriced.find((one) => one.id === chosen) ?? unpriced[0];
   if (!may("usage:write") || !model) return null;
@@ -80,50 +80,54 @@ function Unpriced({ provider, names }: { provider: string; names: string[] }) {
         value={model.id}
         onChange={(id) => setChosen(id ?? undefined)}
       />
-      <PriceForm key={model.id} of={model} onDone={() => setChosen(undefined)} />
+      <ModelPriceForm key={model.id} model={model} onDone={() => setChosen(undefined)} />
     </section>
   );
 }
 
 /** Who does the thinking: the keys of providers, servers on this machine, the embedded models, and all models. */
-export default function Models() {
-  const filters = useSearch({ from: "/frame/models" });
+export default function ModelsPage() {
+  const filters = useSearch({ from: "/frame/settings/models" });
   const navigate = useNavigate();
-  const may = useMay();
+  const may = usePermissionCheck();
   const canWrite = may("api_keys:write");
   const keys = useQuery(providerKeysQuery);
   const probe = useQuery({ ...probeQuery, enabled: canWrite });
-  const set = (change: ModelFilters) =>
-    void navigate({ to: "/models", search: { ...filters, ...change }, replace: true });
-  const add = () => set({ add: true });
-  useKeys(canWrite ? { c: add } : {});
+  const changeFilters = (change: ModelFilters) =>
+    void navigate({ to: "/settings/models", search: { ...filters, ...change }, replace: true });
+  const openAddDialog = () => changeFilters({ add: true });
+  usePageCommands(canWrite ? [{ label: say("add"), keys: "c", run: openAddDialog }] : []);
   return (
-    <>
-      <Bar title={say("title")}>
-        {canWrite && (
-          <Button leftSection={<Plus size={14} />} onClick={add}>
+    <SettingsPage
+      tab="models"
+      actions={
+        canWrite && (
+          <Button leftSection={<Plus size={14} />} onClick={openAddDialog}>
             {say("add")}
           </Button>
-        )}
-      </Bar>
+        )
+      }
+    >
       <div className={style.sheet}>
         <section className="stack g8" aria-labelledby="keys">
           <h2 id="keys" className="t-sec">
             {say("keys")}
           </h2>
           {keys.error && !keys.data ? (
-            <Failure error={keys.error} onRetry={() => void keys.refetch()} />
+            <FailureState error={keys.error} onRetry={() => void keys.refetch()} />
           ) : keys.data ? (
-            <ProviderKeys keys={keys.data.data} canWrite={canWrite} onAdd={add} />
+            <ProviderKeyList keys={keys.data.data} canWrite={canWrite} onAdd={openAddDialog} />
           ) : (
-            <RowsLoading rows={2} columns={[28, 300, 96]} />
+            <RowSkeletons rows={2} columns={[28, 300, 96]} />
           )}
         </section>
-        {probe.data && <Servers probe={probe.data} isLooking={probe.isFetching} onAgain={() => void probe.refetch()} />}
-        {probe.data && <Embedded models={probe.data.embedded} />}
-        <Catalogue filters={filters} onChange={set} />
+        {probe.data && (
+          <FoundServers probe={probe.data} isLooking={probe.isFetching} onAgain={() => void probe.refetch()} />
+        )}
+        {probe.data && <EmbeddedModels models={probe.data.embedded} />}
+        <ModelCatalogue filters={filters} onChange={changeFilters} />
       </div>
-      {filters.add && canWrite && <AddKey onClose={() => set({ add: undefined })} />}
-    </>
+      {filters.add && canWrite && <AddKeyDialog onClose={() => changeFilters({ add: undefined })} />}
+    </SettingsPage>
   );
 }

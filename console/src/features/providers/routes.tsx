@@ -5,7 +5,7 @@ import { readModelFilters } from "./filters";
 export const providerRoutes = (frame: FrameRoute) => [
   createRoute({
     getParentRoute: () => frame,
-    path: "models",
+    path: "settings/models",
     validateSearch: readModelFilters,
     component: lazyRouteComponent(() => import("./models")),
   }),

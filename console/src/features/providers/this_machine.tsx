@@ -2,34 +2,39 @@ import RotateCw from "icon:rotate-cw";
 import { Button } from "@mantine/core";
 import { asApiError } from "../../api/errors";
 import type { components } from "../../api/schema";
-import { words } from "../../shared/i18n/words";
+import { createTranslator } from "../../shared/i18n/words";
 import { KindIcon } from "../../shared/marks/kind_icon";
-import { Status } from "../../shared/marks/status";
-import { providerName } from "../../shared/providers/providers";
-import { createProviderKey, type FoundServer, type ModelProbe, useKeyChange } from "../../shared/providers/queries";
-import { reasonWords } from "../../shared/providers/server_words";
+import { StatusLabel } from "../../shared/marks/status";
+import { providerNameOf } from "../../shared/providers/providers";
+import {
+  createProviderKey,
+  type FoundServer,
+  type ModelProbe,
+  useProviderKeyChange,
+} from "../../shared/providers/queries";
+import { describeProbeReason } from "../../shared/providers/server_words";
 import { translateSentence } from "../../shared/sentences/sentences";
 import style from "./models.module.css";
 import en from "./words.en.json";
 
-const say = words(en, "features/providers");
-const hostOf = (url: string) => new URL(url).host.replace("127.0.0.1", "localhost");
+const say = createTranslator(en, "features/providers");
+const hostOfUrl = (url: string) => new URL(url).host.replace("127.0.0.1", "localhost");
 
-function FoundRow({ server }: { server: FoundServer }) {
-  const host = hostOf(server.base_url);
-  const connect = useKeyChange(createProviderKey);
+function FoundServerRow({ server }: { server: FoundServer }) {
+  const host = hostOfUrl(server.base_url);
+  const connect = useProviderKeyChange(createProviderKey);
   return (
     <li>
-      <KindIcon of="flow" />
+      <KindIcon kind="flow" />
       <div className="grow stack">
         <span className="row g8">
-          <b className="t-500">{providerName(server.provider)}</b>
+          <b className="t-500">{providerNameOf(server.provider)}</b>
           <span className="mono t-12 t-3">{host}</span>
         </span>
         <span className="t-12 t-3 cut">{server.models.join(", ")}</span>
       </div>
       {server.api_key_id ? (
-        <Status tone="ok">{say("connected")}</Status>
+        <StatusLabel tone="ok">{say("connected")}</StatusLabel>
       ) : (
         <Button
           size="xs"
@@ -51,7 +56,15 @@ function FoundRow({ server }: { server: FoundServer }) {
 }
 
 /** Model servers that answer on this machine, and how to start one. */
-export function Servers({ probe, isLooking, onAgain }: { probe: ModelProbe; isLooking: boolean; onAgain: () => void }) {
+export function FoundServers({
+  probe,
+  isLooking,
+  onAgain,
+}: {
+  probe: ModelProbe;
+  isLooking: boolean;
+  onAgain: () => void;
+}) {
   return (
     <section className="stack g8" aria-labelledby="servers">
       <div className="row between">
@@ -67,7 +80,7 @@ export function Servers({ probe, isLooking, onAgain }: { probe: ModelProbe; isLo
       {probe.servers.length ? (
         <ul className={`card ${style.rows}`}>
           {probe.servers.map((server) => (
-            <FoundRow key={server.base_url} server={server} />
+            <FoundServerRow key={server.base_url} server={server} />
           ))}
         </ul>
       ) : (
@@ -90,7 +103,7 @@ export function Servers({ probe, isLooking, onAgain }: { probe: ModelProbe; isLo
 type EmbeddedModel = components["schemas"]["EmbeddedModelOut"];
 
 /** What runs inside the server, what it is for, and what it lacks. */
-export function Embedded({ models }: { models: EmbeddedModel[] }) {
+export function EmbeddedModels({ models }: { models: EmbeddedModel[] }) {
   return (
     <section className="stack g8" aria-labelledby="embedded">
       <h2 id="embedded" className="t-sec">
@@ -99,18 +112,20 @@ export function Embedded({ models }: { models: EmbeddedModel[] }) {
       <ul className={`card ${style.rows}`}>
         {models.map((model) => (
           <li key={model.id}>
-            <KindIcon of="know" />
+            <KindIcon kind="know" />
             <div className="grow stack">
               <span className="row g8 wrap">
                 <b className="t-500">{translateSentence(model.name)}</b>
                 <span className="mono t-12 t-3">{model.id}</span>
               </span>
               <span className="t-12 t-3">
-                {reasonWords(model.reason) ??
+                {describeProbeReason(model.reason) ??
                   say(model.is_demo ? "demo" : model.kind, { tokens: model.context_window ?? 0 })}
               </span>
             </div>
-            <Status tone={model.available ? "ok" : "warn"}>{say(model.available ? "ready" : "missing")}</Status>
+            <StatusLabel tone={model.available ? "ok" : "warn"}>
+              {say(model.available ? "ready" : "missing")}
+            </StatusLabel>
           </li>
         ))}
       </ul>

@@ -2,30 +2,30 @@ import { Button, Menu } from "@mantine/core";
 import { useState } from "react";
 import { asApiError } from "../../api/errors";
 import { ActionsMenu } from "../../shared/actions_menu";
-import { Confirm } from "../../shared/confirm";
-import { ConfirmByName } from "../../shared/confirm_by_name";
-import { words } from "../../shared/i18n/words";
+import { ConfirmDialog } from "../../shared/confirm";
+import { ConfirmByNameDialog } from "../../shared/confirm_by_name";
+import { createTranslator } from "../../shared/i18n/words";
 import { CopyableId } from "../../shared/marks/copyable_id";
 import { KindIcon } from "../../shared/marks/kind_icon";
-import { Status, type Tone } from "../../shared/marks/status";
-import { permissionName } from "../../shared/permissions/permissions";
-import { exactTime, timeSince } from "../../shared/time";
+import { StatusLabel, type Tone } from "../../shared/marks/status";
+import { RefusalNote } from "../../shared/patterns/refusal_note";
+import { permissionNameOf } from "../../shared/permissions/permissions";
+import { formatExactTime, formatTimeSince } from "../../shared/time";
 import { AccountForm } from "./account_form";
 import { type Account, deleteAccount, type NewSecret, updateAccount, useAccountChange } from "./queries";
-import { Refusal } from "./refusal";
-import { Secrets } from "./secrets";
+import { SecretsDialog } from "./secrets";
 import style from "./service_accounts.module.css";
 import en from "./words.en.json";
 
-const say = words(en, "features/service_accounts");
+const say = createTranslator(en, "features/service_accounts");
 const TONES: Record<Account["status"], Tone> = { active: "ok", disabled: "idle", expired: "warn" };
 type Dialog = "change" | "delete" | "disable" | "secrets";
 
 /** Deletes it once its name is typed. */
-function Delete({ of: account, onClose }: { of: Account; onClose: () => void }) {
+function DeleteAccountDialog({ of: account, onClose }: { of: Account; onClose: () => void }) {
   const remove = useAccountChange(deleteAccount);
   return (
-    <ConfirmByName
+    <ConfirmByNameDialog
       title={say("deleteTitle", { name: account.name })}
       name={account.name}
       label={say("typeName", { name: account.name })}
@@ -36,20 +36,20 @@ function Delete({ of: account, onClose }: { of: Account; onClose: () => void }) 
       onClose={onClose}
     >
       {say("deleteText")}
-    </ConfirmByName>
+    </ConfirmByNameDialog>
   );
 }
 
 /** What the account may do, from where, and when it last did. */
-const Uses = ({ of: account }: { of: Account }) => (
+const AccountUses = ({ of: account }: { of: Account }) => (
   <span className={style.line}>
-    <span title={account.permissions.map(permissionName).join(", ")}>
+    <span title={account.permissions.map(permissionNameOf).join(", ")}>
       {say("permissionCount", { count: account.permissions.length })}
     </span>
     {account.allowed_ips.length > 0 && <span className="mono">{account.allowed_ips.join(", ")}</span>}
     {account.last_used_at ? (
-      <span title={exactTime(account.last_used_at)}>
-        {say("lastUsed", { when: timeSince(account.last_used_at), address: account.last_used_ip ?? "" })}
+      <span title={formatExactTime(account.last_used_at)}>
+        {say("lastUsed", { when: formatTimeSince(account.last_used_at), address: account.last_used_ip ?? "" })}
       </span>
     ) : (
       <span>{say("neverUsed")}</span>
@@ -79,21 +79,21 @@ type Props = { of: Account; mayWrite: boolean; onMade: (name: string, secret: Ne
 export function AccountRow({ of: account, mayWrite, onMade }: Props) {
   const [dialog, setDialog] = useState<Dialog>();
   const update = useAccountChange(updateAccount);
-  const close = () => setDialog(undefined);
+  const closeDialog = () => setDialog(undefined);
   const isOff = account.status !== "active";
   return (
     <li data-off={isOff || undefined}>
-      <KindIcon of="sub" />
+      <KindIcon kind="sub" />
       <div className="grow stack">
         <span className="row g8 wrap">
           <b className={`t-500 ${style.name}`}>{account.name}</b>
           <CopyableId>{account.client_id}</CopyableId>
         </span>
         {account.description && <span className="t-13 t-2">{account.description}</span>}
-        <Uses of={account} />
-        <Refusal error={update.error} />
+        <AccountUses of={account} />
+        <RefusalNote error={update.error} />
       </div>
-      <Status tone={TONES[account.status]}>{say(account.status)}</Status>
+      <StatusLabel tone={TONES[account.status]}>{say(account.status)}</StatusLabel>
       <span className="row g6 fix">
         <Button size="xs" variant="default" onClick={() => setDialog("secrets")}>
           {say("secrets")}
@@ -106,29 +106,29 @@ export function AccountRow({ of: account, mayWrite, onMade }: Props) {
           />
         )}
       </span>
-      {dialog === "change" && <AccountForm of={account} onClose={close} />}
+      {dialog === "change" && <AccountForm of={account} onClose={closeDialog} />}
       {dialog === "disable" && (
-        <Confirm
+        <ConfirmDialog
           title={say("disableTitle", { name: account.name })}
           action={say("disable")}
           error={update.error}
           isBusy={update.isPending}
-          onConfirm={() => update.mutate({ id: account.id, status: "disabled" }, { onSuccess: close })}
-          onClose={close}
+          onConfirm={() => update.mutate({ id: account.id, status: "disabled" }, { onSuccess: closeDialog })}
+          onClose={closeDialog}
         >
           <p>{say("disableText")}</p>
-        </Confirm>
+        </ConfirmDialog>
       )}
-      {dialog === "delete" && <Delete of={account} onClose={close} />}
+      {dialog === "delete" && <DeleteAccountDialog of={account} onClose={closeDialog} />}
       {dialog === "secrets" && (
-        <Secrets
+        <SecretsDialog
           of={account}
           mayWrite={mayWrite}
           onMade={(name, secret) => {
-            close();
+            closeDialog();
             onMade(name, secret);
           }}
-          onClose={close}
+          onClose={closeDialog}
         />
       )}
     </li>

@@ -2,7 +2,7 @@
 const PEOPLE_ONLY = new Set(["admin:roles", "admin:tenants", "service_accounts:write"]);
 
 /** What the caller can give a machine, by category and in the order of the catalogue. */
-export function grantable(held: string[]): [category: string, keys: string[]][] {
+export function listGrantable(held: string[]): [category: string, keys: string[]][] {
   const groups = new Map<string, string[]>();
   for (const key of held) {
     if (PEOPLE_ONLY.has(key)) continue;
@@ -12,7 +12,7 @@ export function grantable(held: string[]): [category: string, keys: string[]][] 
   return [...groups];
 }
 
-export const linesOf = (text: string) =>
+export const splitLines = (text: string) =>
   text
     .split(/[\s,]+/)
     .map((line) => line.trim())

@@ -3,11 +3,13 @@ import { ActionIcon, Button, Modal } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { basePath } from "../../api/base";
-import { Code } from "../../shared/code";
-import { Confirm } from "../../shared/confirm";
-import { words } from "../../shared/i18n/words";
-import { Failure, RowsLoading } from "../../shared/states/states";
-import { dayOf, exactTime, timeSince } from "../../shared/time";
+import { CopyableCode } from "../../shared/code";
+import { ConfirmDialog } from "../../shared/confirm";
+import { createTranslator } from "../../shared/i18n/words";
+import { RefusalNote } from "../../shared/patterns/refusal_note";
+import { FailureState, RowSkeletons } from "../../shared/states/states";
+import { formatDay, formatExactTime, formatTimeSince } from "../../shared/time";
+import { writeFirstCall } from "./presets";
 import {
   type Account,
   createSecret,
@@ -17,25 +19,26 @@ import {
   secretsQuery,
   useAccountChange,
 } from "./queries";
-import { Refusal } from "./refusal";
 import style from "./service_accounts.module.css";
 import en from "./words.en.json";
 
-const say = words(en, "features/service_accounts");
+const say = createTranslator(en, "features/service_accounts");
 const MAX_SECRETS = 2;
 
-function Row({ of: secret, mayWrite, onDelete }: { of: Secret; mayWrite: boolean; onDelete: () => void }) {
+function SecretRow({ of: secret, mayWrite, onDelete }: { of: Secret; mayWrite: boolean; onDelete: () => void }) {
   const isOver = new Date(secret.expires_at).getTime() <= Date.now();
   return (
     <li className={style.secret}>
       <div className="grow stack">
         <span className="mono t-13">{secret.secret_prefix}…</span>
         <span className="t-12 t-2">
-          <span title={exactTime(secret.expires_at)}>
-            {isOver ? say("expired") : say("expires", { when: dayOf(secret.expires_at) })}
+          <span title={formatExactTime(secret.expires_at)}>
+            {isOver ? say("expired") : say("expires", { when: formatDay(secret.expires_at) })}
           </span>
           {" · "}
-          {secret.last_used_at ? say("secretUsed", { when: timeSince(secret.last_used_at) }) : say("secretUnused")}
+          {secret.last_used_at
+            ? say("secretUsed", { when: formatTimeSince(secret.last_used_at) })
+            : say("secretUnused")}
         </span>
       </div>
       {mayWrite && (
@@ -55,7 +58,7 @@ type Props = {
 };
 
 /** The secrets of an account: up to two at once, so that one can be replaced without a gap. */
-export function Secrets({ of: account, mayWrite, onMade, onClose }: Props) {
+export function SecretsDialog({ of: account, mayWrite, onMade, onClose }: Props) {
   const list = useQuery(secretsQuery(account.id));
   const create = useAccountChange(createSecret);
   const remove = useAccountChange(deleteSecret);
@@ -63,7 +66,7 @@ export function Secrets({ of: account, mayWrite, onMade, onClose }: Props) {
   const [leaving, setLeaving] = useState<Secret>();
   if (leaving)
     return (
-      <Confirm
+      <ConfirmDialog
         title={say("deleteSecretTitle", { prefix: leaving.secret_prefix })}
         action={say("delete")}
         error={remove.error}
@@ -74,26 +77,26 @@ export function Secrets({ of: account, mayWrite, onMade, onClose }: Props) {
         onClose={() => setLeaving(undefined)}
       >
         <p>{say("deleteSecretText")}</p>
-      </Confirm>
+      </ConfirmDialog>
     );
   const live = secrets?.filter((secret) => new Date(secret.expires_at).getTime() > Date.now()) ?? [];
-  const makeSecret = () =>
+  const createAndShowSecret = () =>
     void create.mutateAsync(account.id).then(
-      (made) => onMade(account.name, made),
+      (newSecret) => onMade(account.name, newSecret),
       () => undefined,
     );
   return (
     <Modal opened onClose={onClose} title={say("secretsOf", { name: account.name })} size={480}>
       <div className="stack g16">
-        <Refusal error={create.error} />
+        <RefusalNote error={create.error} />
         <p className="t-13 t-2">{say("rotateHint")}</p>
-        {list.error && !secrets && <Failure error={list.error} onRetry={() => void list.refetch()} />}
-        {!list.error && !secrets && <RowsLoading rows={2} columns={[240, 40]} />}
+        {list.error && !secrets && <FailureState error={list.error} onRetry={() => void list.refetch()} />}
+        {!list.error && !secrets && <RowSkeletons rows={2} columns={[240, 40]} />}
         {secrets?.length === 0 && <p className="t-13 t-2">{say("noSecrets")}</p>}
         {secrets && secrets.length > 0 && (
           <ul className="stack g8">
             {secrets.map((secret) => (
-              <Row key={secret.id} of={secret} mayWrite={mayWrite} onDelete={() => setLeaving(secret)} />
+              <SecretRow key={secret.id} of={secret} mayWrite={mayWrite} onDelete={() => setLeaving(secret)} />
             ))}
           </ul>
         )}
@@ -102,7 +105,7 @@ export function Secrets({ of: account, mayWrite, onMade, onClose }: Props) {
             className="push"
             loading={create.isPending}
             disabled={live.length >= MAX_SECRETS}
-            onClick={makeSecret}
+            onClick={createAndShowSecret}
           >
             {say("createSecret")}
           </Button>
@@ -116,7 +119,7 @@ export type ShownSecret = { name: string; secret: NewSecret };
 
 /** The only time that a secret is shown; nothing but the button closes it. */
 export function SecretShownOnce({ of: { name, secret }, onClose }: { of: ShownSecret; onClose: () => void }) {
-  const endpoint = `${window.location.origin}${basePath}/auth/token`;
+  const server = `${window.location.origin}${basePath}`;
   return (
     <Modal
       opened
@@ -129,12 +132,9 @@ export function SecretShownOnce({ of: { name, secret }, onClose }: { of: ShownSe
     >
       <div className="stack g16">
         <p className="t-2">{say("shownOnceText")}</p>
-        <Code label={say("clientId")} text={secret.client_id} />
-        <Code label={say("clientSecret")} text={secret.client_secret} />
-        <Code
-          label={say("endpoint")}
-          text={`curl ${endpoint} -d grant_type=client_credentials \\\n  -u ${secret.client_id}:$CLIENT_SECRET`}
-        />
+        <CopyableCode label={say("clientId")} text={secret.client_id} />
+        <CopyableCode label={say("clientSecret")} text={secret.client_secret} />
+        <CopyableCode label={say("endpoint")} text={writeFirstCall(server, secret.client_id, secret.client_secret)} />
         <Button className="push" onClick={onClose}>
           {say("stored")}
         </Button>

@@ -1,35 +1,38 @@
 import Settings from "icon:settings-2";
-import { Button, SegmentedControl, Select } from "@mantine/core";
+import { Button, SegmentedControl } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
-import { useRef, useState } from "react";
-import { useMay } from "../../api/queries";
-import { CHANNELS, channelName } from "../../shared/chat/channel";
-import { failureOf } from "../../shared/failures/failures";
-import { useRowKeys } from "../../shared/frame/keys";
+import { useState } from "react";
+import { usePermissionCheck } from "../../api/queries";
+import { channelNameOf } from "../../shared/channels/channel";
+import { CHANNELS } from "../../shared/channels/channel_keys";
+import { describeFailure } from "../../shared/failures/failures";
 import { locale } from "../../shared/i18n/language";
-import { words } from "../../shared/i18n/words";
-import { Pages } from "../../shared/list/pages";
+import { createTranslator } from "../../shared/i18n/words";
+import { FilterSelect } from "../../shared/list/filter_select";
+import { ListRows } from "../../shared/list/list_rows";
+import { NothingFound } from "../../shared/list/nothing_found";
+import { PageSwitcher } from "../../shared/list/pages";
+import { RowTable } from "../../shared/list/row_table";
 import { SearchField } from "../../shared/list/search_field";
-import { Status, type Tone } from "../../shared/marks/status";
-import { useNeeds } from "../../shared/states/access";
-import { Empty } from "../../shared/states/empty";
-import { Failure, RowsLoading } from "../../shared/states/states";
-import { duration, exactTime, money, timeSince } from "../../shared/time";
+import { StatusLabel, type Tone } from "../../shared/marks/status";
+import { useMissingAccessHint } from "../../shared/states/access";
+import { EmptyState } from "../../shared/states/empty";
+import { formatDuration, formatExactTime, formatMoney, formatTimeSince } from "../../shared/time";
 import { CALL_STATUSES, type Filters, hasLogFilters } from "./filters";
 import { LogSettingsDialog } from "./log_settings";
 import { CALLS_PER_PAGE, type Log, logsQuery } from "./queries";
 import style from "./statistics.module.css";
 import en from "./words.en.json";
 
-const say = words(en, "features/statistics");
+const say = createTranslator(en, "features/statistics");
 const TONES: Record<Log["status"], Tone> = { completed: "ok", failed: "bad", cancelled: "idle" };
 type Props = { agentId: string; filters: Filters };
 
 /** Every turn of the period, newest first, each with the way to its conversation and trace. */
-export function Calls({ agentId, filters }: Props) {
-  const may = useMay();
-  const needs = useNeeds("conversations:read");
+export function CallLog({ agentId, filters }: Props) {
+  const may = usePermissionCheck();
+  const needs = useMissingAccessHint("conversations:read");
   const [isOpen, setOpen] = useState(false);
   return (
     <section className="stack g8" aria-labelledby="calls">
@@ -42,7 +45,7 @@ export function Calls({ agentId, filters }: Props) {
         </Button>
       </div>
       {may("conversations:read") ? (
-        <List agentId={agentId} filters={filters} />
+        <CallList agentId={agentId} filters={filters} />
       ) : (
         <p className={`card ${style.none}`}>{needs}</p>
       )}
@@ -51,56 +54,51 @@ export function Calls({ agentId, filters }: Props) {
   );
 }
 
-function List({ agentId, filters }: Props) {
+function CallList({ agentId, filters }: Props) {
   const navigate = useNavigate();
-  const may = useMay();
+  const may = usePermissionCheck();
   const list = useQuery(logsQuery(agentId, filters));
   const rows = list.data?.data;
-  const set = (change: Partial<Filters>) =>
+  const changeFilters = (change: Partial<Filters>) =>
     void navigate({
-      to: "/agents/$agentId/statistics",
+      to: "/agents/$agentId/log",
       params: { agentId },
       search: { ...filters, page: undefined, ...change },
       replace: true,
       resetScroll: false,
     });
-  const clear = () => set({ search: undefined, status: undefined, channel: undefined });
+  const clearFilters = () => changeFilters({ search: undefined, status: undefined, channel: undefined });
   const isFiltered = hasLogFilters(filters);
   return (
     <div className={`card ${style.log}`}>
-      <Toolbar filters={filters} onChange={set} />
+      <CallToolbar filters={filters} onChange={changeFilters} />
       {!may("agents:write") && <p className={style.own}>{say("ownOnly")}</p>}
-      {list.error && !rows ? (
-        <Failure error={list.error} onRetry={() => void list.refetch()} />
-      ) : !rows ? (
-        <RowsLoading rows={5} columns={[60, 300, 90, 60]} />
-      ) : rows.length ? (
-        <Table rows={rows} />
-      ) : (
-        <Empty
-          title={say(isFiltered ? "noMatchTitle" : "noLogTitle")}
-          actions={
-            isFiltered && (
-              <Button variant="default" onClick={clear}>
-                {say("clear")}
-              </Button>
-            )
-          }
-        >
-          {say(isFiltered ? "noMatch" : "noLog")}
-        </Empty>
-      )}
-      <Pages
+      <ListRows
+        list={list}
+        rows={rows}
+        columns={[60, 300, 90, 60]}
+        count={5}
+        none={
+          isFiltered ? (
+            <NothingFound onClear={clearFilters}>{say("noMatch")}</NothingFound>
+          ) : (
+            <EmptyState title={say("noLogTitle")}>{say("noLog")}</EmptyState>
+          )
+        }
+      >
+        {(rows) => <CallTable rows={rows} />}
+      </ListRows>
+      <PageSwitcher
         page={filters.page ?? 1}
         perPage={CALLS_PER_PAGE}
         total={list.data?.pagination.total ?? 0}
-        onChange={(page) => set({ page })}
+        onChange={(page) => changeFilters({ page })}
       />
     </div>
   );
 }
 
-function Toolbar({ filters, onChange }: { filters: Filters; onChange: (change: Partial<Filters>) => void }) {
+function CallToolbar({ filters, onChange }: { filters: Filters; onChange: (change: Partial<Filters>) => void }) {
   return (
     <div className={`toolbar ${style.filters}`}>
       <SearchField label={say("find")} value={filters.search} onChange={(search) => onChange({ search })} />
@@ -113,50 +111,42 @@ function Toolbar({ filters, onChange }: { filters: Filters; onChange: (change: P
         value={filters.status ?? ""}
         onChange={(status) => onChange({ status: CALL_STATUSES.find((one) => one === status) })}
       />
-      <Select
-        size="xs"
+      <FilterSelect
         className={style.channel}
-        clearable
-        clearButtonProps={{ "aria-label": say("clear") }}
-        aria-label={say("channel")}
-        placeholder={say("anyChannel")}
-        data={CHANNELS.map((value) => ({ value, label: channelName(value) }))}
-        value={filters.channel ?? null}
-        onChange={(channel) => onChange({ channel: channel ?? undefined })}
+        label={say("channel")}
+        any={say("anyChannel")}
+        choices={CHANNELS.map((value) => ({ value, label: channelNameOf(value) }))}
+        value={filters.channel}
+        onChange={(value) => onChange({ channel: CHANNELS.find((channel) => channel === value) })}
       />
     </div>
   );
 }
 
-function Table({ rows }: { rows: Log[] }) {
-  const list = useRef<HTMLDivElement>(null);
-  useRowKeys(list);
+function CallTable({ rows }: { rows: Log[] }) {
   return (
-    <div className="scroll-x" ref={list}>
-      <table className={`table boxed ${style.calls}`}>
-        <caption className="sr">{say("log")}</caption>
-        <thead>
-          <tr>
-            <th>{say("question")}</th>
-            <th>{say("status")}</th>
-            <th className="wide">{say("channel")}</th>
-            <th className="wide num">{say("tokens")}</th>
-            <th className="wide num">{say("cost")}</th>
-            <th className="wide num">{say("took")}</th>
-            <th className="num">{say("when")}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row) => (
-            <Row key={row.id} row={row} />
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <RowTable title={say("log")} className={`boxed ${style.calls}`}>
+      <thead>
+        <tr>
+          <th>{say("question")}</th>
+          <th>{say("status")}</th>
+          <th className="wide">{say("channel")}</th>
+          <th className="wide num">{say("tokens")}</th>
+          <th className="wide num">{say("cost")}</th>
+          <th className="wide num">{say("took")}</th>
+          <th className="num">{say("when")}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row) => (
+          <CallRow key={row.id} row={row} />
+        ))}
+      </tbody>
+    </RowTable>
   );
 }
 
-function Row({ row }: { row: Log }) {
+function CallRow({ row }: { row: Log }) {
   const error = row.error as { code?: string; message?: string } | null;
   return (
     <tr>
@@ -169,18 +159,20 @@ function Row({ row }: { row: Log }) {
           search={{ correlation: row.correlation_id }}
         >
           <span className={`t-500 cut ${style.what}`}>{row.user_message ?? say("notKept")}</span>
-          <span className={`t-12 t-3 cut ${style.what}`}>{failureOf(error) ?? row.assistant_message ?? row.model}</span>
+          <span className={`t-12 t-3 cut ${style.what}`}>
+            {describeFailure(error) ?? row.assistant_message ?? row.model}
+          </span>
         </Link>
       </td>
       <td title={error?.code}>
-        <Status tone={TONES[row.status]}>{say(row.status)}</Status>
+        <StatusLabel tone={TONES[row.status]}>{say(row.status)}</StatusLabel>
       </td>
-      <td className="wide t-2">{channelName(row.channel)}</td>
+      <td className="wide t-2">{channelNameOf(row.channel)}</td>
       <td className="wide num t-2">{row.usage ? row.usage.total_tokens.toLocaleString(locale) : "–"}</td>
-      <td className="wide num t-2">{row.estimated_cost_usd === null ? "–" : money(row.estimated_cost_usd)}</td>
-      <td className="wide num t-2">{duration(row.response_time_ms)}</td>
-      <td className="num t-2" title={exactTime(row.created_at)}>
-        {timeSince(row.created_at)}
+      <td className="wide num t-2">{row.estimated_cost_usd === null ? "–" : formatMoney(row.estimated_cost_usd)}</td>
+      <td className="wide num t-2">{formatDuration(row.response_time_ms)}</td>
+      <td className="num t-2" title={formatExactTime(row.created_at)}>
+        {formatTimeSince(row.created_at)}
       </td>
     </tr>
   );

@@ -1,4 +1,5 @@
-import { CHANNELS } from "../../shared/chat/channel";
+import { CHANNELS } from "../../shared/channels/channel_keys";
+import { createAddressReader, readAnyTextUpTo, readOneOf, readPageNumber } from "../../shared/list/address";
 
 export const STATISTICS_PERIODS = ["24h", "7d", "30d", "90d"] as const;
 export const CALL_STATUSES = ["completed", "failed", "cancelled"] as const;
@@ -11,27 +12,14 @@ export type Filters = {
   channel?: (typeof CHANNELS)[number];
   page?: number;
 };
-const HOURS: Record<StatisticsPeriod, number> = { "24h": 24, "7d": 7 * 24, "30d": 30 * 24, "90d": 90 * 24 };
-const MAX_SEARCH_LENGTH = 100;
 
 /** Read period and filters from the address; what does not belong there is left out. */
-export function readCallFilters(search: Record<string, unknown>): Filters {
-  const filters: Filters = {};
-  const period = STATISTICS_PERIODS.find((one) => one === search.period && one !== DEFAULT_PERIOD);
-  if (period) filters.period = period;
-  const text = typeof search.search === "string" || typeof search.search === "number" ? String(search.search) : "";
-  if (text) filters.search = text.slice(0, MAX_SEARCH_LENGTH);
-  const status = CALL_STATUSES.find((one) => one === search.status);
-  if (status) filters.status = status;
-  const channel = CHANNELS.find((one) => one === search.channel);
-  if (channel) filters.channel = channel;
-  const page = Number(search.page);
-  if (Number.isInteger(page) && page > 1) filters.page = page;
-  return filters;
-}
+export const readCallFilters = createAddressReader<Filters>({
+  period: readOneOf(STATISTICS_PERIODS, DEFAULT_PERIOD),
+  search: readAnyTextUpTo(100),
+  status: readOneOf(CALL_STATUSES),
+  channel: readOneOf(CHANNELS),
+  page: readPageNumber,
+});
 
 export const hasLogFilters = ({ search, status, channel }: Filters) => Boolean(search || status || channel);
-
-/** The instant at which a period began. */
-export const startOf = (period: StatisticsPeriod, now = Date.now()) =>
-  new Date(now - HOURS[period] * 3_600_000).toISOString();

@@ -1,15 +1,16 @@
 import { Button, Modal, NumberInput, Switch } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { useMay } from "../../api/queries";
-import { words } from "../../shared/i18n/words";
-import { useNeeds } from "../../shared/states/access";
-import { Failure, RowsLoading } from "../../shared/states/states";
-import { useFields } from "../../shared/use_fields";
+import { usePermissionCheck } from "../../api/queries";
+import { createTranslator } from "../../shared/i18n/words";
+import { ProblemNote } from "../../shared/patterns/refusal_note";
+import { useMissingAccessHint } from "../../shared/states/access";
+import { FailureState, RowSkeletons } from "../../shared/states/states";
+import { useFieldProblems } from "../../shared/use_fields";
 import { type LogSettings, logSettingsQuery, useLogSettings } from "./queries";
 import en from "./words.en.json";
 
-const say = words(en, "features/statistics");
+const say = createTranslator(en, "features/statistics");
 const KEPT = ["log_messages", "log_tool_calls", "log_token_usage"] as const;
 const MAX_DAYS = 3650;
 type Props = { agentId: string; onClose: () => void };
@@ -20,23 +21,23 @@ export function LogSettingsDialog({ agentId, onClose }: Props) {
   return (
     <Modal opened onClose={onClose} title={say("logSettings")}>
       {error && !data ? (
-        <Failure error={error} onRetry={() => void refetch()} />
+        <FailureState error={error} onRetry={() => void refetch()} />
       ) : data ? (
-        <Form agentId={agentId} stored={data} onClose={onClose} />
+        <LogSettingsForm agentId={agentId} stored={data} onClose={onClose} />
       ) : (
-        <RowsLoading rows={4} columns={[40, 200]} />
+        <RowSkeletons rows={4} columns={[40, 200]} />
       )}
     </Modal>
   );
 }
 
-function Form({ agentId, stored, onClose }: Props & { stored: LogSettings }) {
-  const canWrite = useMay()("agents:write");
-  const needs = useNeeds("agents:write");
+function LogSettingsForm({ agentId, stored, onClose }: Props & { stored: LogSettings }) {
+  const canWrite = usePermissionCheck()("agents:write");
+  const needs = useMissingAccessHint("agents:write");
   const [settings, setSettings] = useState(stored);
   const save = useLogSettings(agentId);
-  const { form, rest, problemOf } = useFields(save.error, ["retention_days"]);
-  const set = (part: Partial<LogSettings>) => setSettings({ ...settings, ...part });
+  const { form, rest, problemOf } = useFieldProblems(save.error, ["retention_days"]);
+  const changeSettings = (part: Partial<LogSettings>) => setSettings({ ...settings, ...part });
   const isChanged = JSON.stringify(settings) !== JSON.stringify(stored);
   return (
     <form
@@ -47,11 +48,7 @@ function Form({ agentId, stored, onClose }: Props & { stored: LogSettings }) {
         save.mutate(settings, { onSuccess: onClose });
       }}
     >
-      {rest && (
-        <div className="note bad" role="alert">
-          {rest}
-        </div>
-      )}
+      <ProblemNote>{rest}</ProblemNote>
       {!canWrite && <div className="note">{needs}</div>}
       {KEPT.map((name) => (
         <Switch
@@ -60,7 +57,7 @@ function Form({ agentId, stored, onClose }: Props & { stored: LogSettings }) {
           description={say(`${name}_hint`)}
           disabled={!canWrite}
           checked={settings[name]}
-          onChange={(event) => set({ [name]: event.currentTarget.checked })}
+          onChange={(event) => changeSettings({ [name]: event.currentTarget.checked })}
         />
       ))}
       <NumberInput
@@ -74,7 +71,7 @@ function Form({ agentId, stored, onClose }: Props & { stored: LogSettings }) {
         clampBehavior="strict"
         disabled={!canWrite}
         value={settings.retention_days}
-        onChange={(value) => typeof value === "number" && set({ retention_days: value })}
+        onChange={(value) => typeof value === "number" && changeSettings({ retention_days: value })}
       />
       {canWrite && (
         <div className="row g8">

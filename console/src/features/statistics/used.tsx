@@ -1,25 +1,25 @@
 import type { ReactNode } from "react";
 import { locale } from "../../shared/i18n/language";
-import { words } from "../../shared/i18n/words";
+import { createTranslator } from "../../shared/i18n/words";
 import { KindIcon, type KindName } from "../../shared/marks/kind_icon";
-import { Pill } from "../../shared/marks/status";
-import { duration, money } from "../../shared/time";
-import { unnamedCalls } from "./figures_of";
+import { StatusPill } from "../../shared/marks/status";
+import { formatDuration, formatMoney } from "../../shared/time";
+import { countUnnamedCalls } from "./figures_of";
 import type { Breakdown } from "./queries";
 import style from "./statistics.module.css";
 import en from "./words.en.json";
 
-const say = words(en, "features/statistics");
+const say = createTranslator(en, "features/statistics");
 const compact = new Intl.NumberFormat(locale, { notation: "compact", maximumSignificantDigits: 3 });
 const DELEGATION = "delegate_to_";
 type ModelUse = Breakdown["models"][number];
 type ToolUse = Breakdown["tools"][number];
 
 /** A name with a bar under it: how much of the most used one it was used. */
-function Name({ kind, share, children }: { kind: KindName; share: number; children: ReactNode }) {
+function UsedName({ kind, share, children }: { kind: KindName; share: number; children: ReactNode }) {
   return (
     <span className="row g8">
-      <KindIcon of={kind} small />
+      <KindIcon kind={kind} small />
       <span className={`stack grow k-${kind}`}>
         <span className="cut">{children}</span>
         <span className={style.share} style={{ inlineSize: `${Math.max(2, share * 100)}%` }} />
@@ -28,22 +28,22 @@ function Name({ kind, share, children }: { kind: KindName; share: number; childr
   );
 }
 
-function ModelCost({ of }: { of: ModelUse }) {
-  if (of.estimated_cost_usd === null) return <Pill tone="warn">{say("noPrice")}</Pill>;
+function ModelCost({ usage }: { usage: ModelUse }) {
+  if (usage.estimated_cost_usd === null) return <StatusPill tone="warn">{say("noPrice")}</StatusPill>;
   return (
     <>
-      {of.unpriced_calls > 0 && (
-        <span title={say("unpricedCalls", { count: of.unpriced_calls })}>
+      {usage.unpriced_calls > 0 && (
+        <span title={say("unpricedCalls", { count: usage.unpriced_calls })}>
           <span aria-hidden>≥ </span>
           <span className="sr">{say("atLeast")}</span>
         </span>
       )}
-      {money(of.estimated_cost_usd)}
+      {formatMoney(usage.estimated_cost_usd)}
     </>
   );
 }
 
-function Models({ models }: { models: ModelUse[] }) {
+function UsedModels({ models }: { models: ModelUse[] }) {
   const most = Math.max(1, ...models.map((one) => one.tokens));
   return (
     <table className={`table boxed ${style.used}`}>
@@ -60,16 +60,16 @@ function Models({ models }: { models: ModelUse[] }) {
         {models.map((one) => (
           <tr key={one.model}>
             <td>
-              <Name kind="model" share={one.tokens / most}>
+              <UsedName kind="model" share={one.tokens / most}>
                 <span className="mono t-12" title={one.model}>
                   {one.model}
                 </span>
-              </Name>
+              </UsedName>
             </td>
             <td className="num t-2">{one.calls.toLocaleString(locale)}</td>
             <td className="num t-2 wide">{compact.format(one.tokens)}</td>
             <td className="num t-2">
-              <ModelCost of={one} />
+              <ModelCost usage={one} />
             </td>
           </tr>
         ))}
@@ -78,10 +78,10 @@ function Models({ models }: { models: ModelUse[] }) {
   );
 }
 
-const kindOf = ({ tool, tool_id: id }: ToolUse): KindName =>
+const kindOfTool = ({ tool, tool_id: id }: ToolUse): KindName =>
   id ? "tool" : tool.startsWith(DELEGATION) ? "sub" : "know";
 
-function Tools({ tools }: { tools: ToolUse[] }) {
+function UsedTools({ tools }: { tools: ToolUse[] }) {
   const most = Math.max(1, ...tools.map((one) => one.calls));
   return (
     <table className={`table boxed ${style.used}`}>
@@ -98,15 +98,15 @@ function Tools({ tools }: { tools: ToolUse[] }) {
         {tools.map((one) => (
           <tr key={`${one.tool}${one.tool_id}`}>
             <td>
-              <Name kind={kindOf(one)} share={one.calls / most}>
+              <UsedName kind={kindOfTool(one)} share={one.calls / most}>
                 <span title={one.tool}>{one.tool.replace(DELEGATION, "")}</span>
-              </Name>
+              </UsedName>
             </td>
             <td className="num t-2">{one.calls.toLocaleString(locale)}</td>
             <td className={`num ${one.failed_calls ? style.bad : "t-3"}`}>
               {one.failed_calls ? one.failed_calls.toLocaleString(locale) : "–"}
             </td>
-            <td className="num t-2 wide">{duration(one.avg_execution_time_ms)}</td>
+            <td className="num t-2 wide">{formatDuration(one.avg_execution_time_ms)}</td>
           </tr>
         ))}
       </tbody>
@@ -115,15 +115,15 @@ function Tools({ tools }: { tools: ToolUse[] }) {
 }
 
 /** The models and tools of the period, the most used first. */
-export function Used({ stats }: { stats: Breakdown }) {
-  const unnamed = unnamedCalls(stats);
+export function UsedResources({ stats }: { stats: Breakdown }) {
+  const unnamed = countUnnamedCalls(stats);
   return (
     <div className={style.two}>
       <section className="card" aria-label={say("models")}>
-        {stats.models.length ? <Models models={stats.models} /> : <p className={style.none}>{say("noModels")}</p>}
+        {stats.models.length ? <UsedModels models={stats.models} /> : <p className={style.none}>{say("noModels")}</p>}
       </section>
       <section className="card" aria-label={say("tools")}>
-        {stats.tools.length > 0 && <Tools tools={stats.tools} />}
+        {stats.tools.length > 0 && <UsedTools tools={stats.tools} />}
         {(unnamed > 0 || !stats.tools.length) && (
           <p className={style.none}>{unnamed > 0 ? say("unnamed", { count: unnamed }) : say("noTools")}</p>
         )}

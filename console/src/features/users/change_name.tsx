@@ -1,32 +1,28 @@
 import { Button, TextInput } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { api, data } from "../../api/client";
-import { words } from "../../shared/i18n/words";
-import { useFields } from "../../shared/use_fields";
+import { api, unwrapData } from "../../api/client";
+import { createTranslator } from "../../shared/i18n/words";
+import { ProblemNote } from "../../shared/patterns/refusal_note";
+import { createSubmitHandler } from "../../shared/submit_handler";
+import { useFieldProblems } from "../../shared/use_fields";
 import en from "./words.en.json";
 
-const say = words(en, "features/users");
+const say = createTranslator(en, "features/users");
 
-export function ChangeName({ firstName, lastName }: { firstName: string; lastName: string }) {
+export function ChangeNameForm({ firstName, lastName }: { firstName: string; lastName: string }) {
   const client = useQueryClient();
   const [first, setFirst] = useState(firstName);
   const [last, setLast] = useState(lastName);
   const change = useMutation({
-    mutationFn: () => data(api.PUT("/api/v1/profile", { body: { first_name: first.trim(), last_name: last.trim() } })),
+    mutationFn: () =>
+      unwrapData(api.PUT("/api/v1/profile", { body: { first_name: first.trim(), last_name: last.trim() } })),
     onSuccess: () => client.invalidateQueries({ queryKey: ["users", "me"] }),
   });
-  const { form, rest, problemOf } = useFields(change.error, ["first_name", "last_name"]);
+  const { form, rest, problemOf } = useFieldProblems(change.error, ["first_name", "last_name"]);
   const isSame = first.trim() === firstName && last.trim() === lastName;
   return (
-    <form
-      ref={form}
-      className="stack g12"
-      onSubmit={(event) => {
-        event.preventDefault();
-        change.mutate();
-      }}
-    >
+    <form ref={form} className="stack g12" onSubmit={createSubmitHandler(() => change.mutateAsync())}>
       <div className="row g12 wrap">
         <TextInput
           label={say("firstName")}
@@ -45,11 +41,7 @@ export function ChangeName({ firstName, lastName }: { firstName: string; lastNam
           onChange={(event) => setLast(event.currentTarget.value)}
         />
       </div>
-      {rest && (
-        <div className="note bad" role="alert">
-          {rest}
-        </div>
-      )}
+      <ProblemNote>{rest}</ProblemNote>
       <div>
         <Button
           type="submit"

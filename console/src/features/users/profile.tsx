@@ -1,85 +1,86 @@
 import { Button, SegmentedControl, Switch, useMantineColorScheme } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
-import { api, data } from "../../api/client";
+import { api, unwrapData } from "../../api/client";
 import { meQuery } from "../../api/queries";
-import { passwordProblem, requiredProblem, useFormChecks } from "../../shared/form_checks";
-import { Bar } from "../../shared/frame/bar";
-import { singleKeysOff } from "../../shared/frame/keys";
+import { findPasswordProblem, findRequiredProblem, useFormChecks } from "../../shared/form_checks";
+import { PageBar } from "../../shared/frame/bar";
+import { areSingleKeysOff } from "../../shared/frame/keys";
 import { changeLanguage, LANGUAGES, type Language, language } from "../../shared/i18n/language";
-import { words } from "../../shared/i18n/words";
+import { createTranslator } from "../../shared/i18n/words";
 import { Avatar } from "../../shared/marks/avatar";
-import { Pill } from "../../shared/marks/status";
-import { deviceName } from "../../shared/people/browser";
-import { roleName } from "../../shared/people/roles";
+import { StatusPill } from "../../shared/marks/status";
+import { ProblemNote } from "../../shared/patterns/refusal_note";
+import { deviceNameOf } from "../../shared/people/browser";
+import { roleNameOf } from "../../shared/people/roles";
 import { SecretInput } from "../../shared/secret_input";
-import { Failure, RowsLoading } from "../../shared/states/states";
-import { timeSince } from "../../shared/time";
-import { useFields } from "../../shared/use_fields";
-import { ChangeName } from "./change_name";
+import { FailureState, RowSkeletons } from "../../shared/states/states";
+import { formatTimeSince } from "../../shared/time";
+import { useFieldProblems } from "../../shared/use_fields";
+import { ChangeNameForm } from "./change_name";
 import style from "./profile.module.css";
-import { SecondFactor } from "./second_factor";
+import { SecondFactorSection } from "./second_factor";
 import en from "./words.en.json";
 
-const say = words(en, "features/users");
+const say = createTranslator(en, "features/users");
 
 /** `id` is where the command palette leads to. */
-const Part = ({ id, title, children }: { id?: string; title: string; children: ReactNode }) => (
+const ProfilePart = ({ id, title, children }: { id?: string; title: string; children: ReactNode }) => (
   <section className="stack g8" aria-label={title} id={id}>
     <h2 className="t-sec">{title}</h2>
     <div className={`card ${style.card}`}>{children}</div>
   </section>
 );
 
-export default function Profile() {
+export default function ProfilePage() {
   const me = useQuery(meQuery);
-  if (me.error) return <Failure error={me.error} onRetry={() => void me.refetch()} />;
-  if (!me.data) return <RowsLoading columns={[40, 300]} />;
+  if (me.error) return <FailureState error={me.error} onRetry={() => void me.refetch()} />;
+  if (!me.data) return <RowSkeletons columns={[40, 300]} />;
   const name = `${me.data.first_name} ${me.data.last_name}`.trim() || me.data.email;
   return (
     <>
-      <Bar title={say("title")} />
+      <PageBar title={say("title")} />
       <div className={`body narrow stack ${style.parts}`}>
         <div className="row g12">
           <Avatar name={name} size="l" />
           <div className="stack">
             <span className="t-500">{name}</span>
             <span className="t-13 t-2">
-              {me.data.email} · {roleName(me.data.role)}
+              {me.data.email} · {roleNameOf(me.data.role)}
             </span>
           </div>
         </div>
-        <Part title={say("name")}>
-          <ChangeName firstName={me.data.first_name} lastName={me.data.last_name} />
-        </Part>
-        <Part title={say("appearance")} id="appearance">
-          <Appearance />
-        </Part>
-        <Part title={say("language")} id="language">
+        <ProfilePart title={say("name")}>
+          <ChangeNameForm firstName={me.data.first_name} lastName={me.data.last_name} />
+        </ProfilePart>
+        <ProfilePart title={say("appearance")} id="appearance">
+          <AppearanceSection />
+        </ProfilePart>
+        <ProfilePart title={say("language")} id="language">
           <SegmentedControl
             aria-label={say("language")}
             value={language}
             onChange={(chosen) => changeLanguage(chosen as Language)}
             data={Object.entries(LANGUAGES).map(([value, label]) => ({ value, label }))}
           />
-        </Part>
-        <Part title={say("password")} id="password">
-          <ChangePassword />
-        </Part>
-        <Part title={say("mfa")} id="second-factor">
-          <SecondFactor />
-        </Part>
-        <Part title={say("sessions")} id="sessions">
-          <Sessions />
-        </Part>
+        </ProfilePart>
+        <ProfilePart title={say("password")} id="password">
+          <ChangePasswordForm />
+        </ProfilePart>
+        <ProfilePart title={say("mfa")} id="second-factor">
+          <SecondFactorSection />
+        </ProfilePart>
+        <ProfilePart title={say("sessions")} id="sessions">
+          <SessionList />
+        </ProfilePart>
       </div>
     </>
   );
 }
 
-function Appearance() {
+function AppearanceSection() {
   const { colorScheme, setColorScheme } = useMantineColorScheme();
-  const [isOn, setOn] = useState(!singleKeysOff());
+  const [isOn, setOn] = useState(!areSingleKeysOff());
   return (
     <div className="row g16 wrap">
       <SegmentedControl
@@ -104,21 +105,21 @@ function Appearance() {
   );
 }
 
-function ChangePassword() {
+function ChangePasswordForm() {
   const [current, setCurrent] = useState("");
   const [next, setNext] = useState("");
   const change = useMutation({
     mutationFn: () =>
-      data(api.POST("/auth/change-password", { body: { current_password: current, new_password: next } })),
+      unwrapData(api.POST("/auth/change-password", { body: { current_password: current, new_password: next } })),
     onSuccess: () => {
       setCurrent("");
       setNext("");
     },
   });
-  const { form, rest, problemOf } = useFields(change.error, ["current_password", "new_password"]);
+  const { form, rest, problemOf } = useFieldProblems(change.error, ["current_password", "new_password"]);
   const { check, wrong, reset } = useFormChecks(form, {
-    current_password: requiredProblem(current),
-    new_password: passwordProblem(next),
+    current_password: findRequiredProblem(current),
+    new_password: findPasswordProblem(next),
   });
   const toggle = { "aria-label": say("show") };
   return (
@@ -151,11 +152,7 @@ function ChangePassword() {
         error={wrong("new_password") ?? problemOf("new_password")}
         visibilityToggleButtonProps={toggle}
       />
-      {rest && (
-        <div className="note bad" role="alert">
-          {rest}
-        </div>
-      )}
+      <ProblemNote>{rest}</ProblemNote>
       <div>
         <Button type="submit" variant="default" loading={change.isPending}>
           {say("change")}
@@ -165,16 +162,19 @@ function ChangePassword() {
   );
 }
 
-function Sessions() {
+function SessionList() {
   const client = useQueryClient();
-  const list = useQuery({ queryKey: ["auth", "sessions"], queryFn: () => data(api.GET("/auth/sessions")) });
-  const refresh = () => client.invalidateQueries({ queryKey: ["auth", "sessions"] });
+  const list = useQuery({ queryKey: ["auth", "sessions"], queryFn: () => unwrapData(api.GET("/auth/sessions")) });
+  const refreshSessions = () => client.invalidateQueries({ queryKey: ["auth", "sessions"] });
   const end = useMutation({
     mutationFn: (id: string) => api.DELETE("/auth/sessions/{session_id}", { params: { path: { session_id: id } } }),
-    onSuccess: refresh,
+    onSuccess: refreshSessions,
   });
-  const endOthers = useMutation({ mutationFn: () => api.POST("/auth/sessions/revoke-others"), onSuccess: refresh });
-  if (list.error) return <Failure error={list.error} onRetry={() => void list.refetch()} />;
+  const endOthers = useMutation({
+    mutationFn: () => api.POST("/auth/sessions/revoke-others"),
+    onSuccess: refreshSessions,
+  });
+  if (list.error) return <FailureState error={list.error} onRetry={() => void list.refetch()} />;
   return (
     <div className="stack g12">
       <ul className="stack g8">
@@ -183,12 +183,12 @@ function Sessions() {
             <div className="stack grow">
               <span className="row g8 t-13">
                 <span className="cut" title={session.user_agent ?? undefined}>
-                  {deviceName(session.user_agent)}
+                  {deviceNameOf(session.user_agent)}
                 </span>
-                {session.is_current && <Pill tone="ok">{say("here")}</Pill>}
+                {session.is_current && <StatusPill tone="ok">{say("here")}</StatusPill>}
               </span>
               <span className="t-12 t-3">
-                {session.ip_address} · {say("usedAt", { time: timeSince(session.last_used_at) })}
+                {session.ip_address} · {say("usedAt", { time: formatTimeSince(session.last_used_at) })}
               </span>
             </div>
             {!session.is_current && (

@@ -1,14 +1,15 @@
 import { Button, Checkbox, TextInput } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { api, data } from "../../api/client";
+import { api, unwrapData } from "../../api/client";
 import { asApiError } from "../../api/errors";
-import { words } from "../../shared/i18n/words";
-import { Failure } from "../../shared/states/states";
+import { createTranslator } from "../../shared/i18n/words";
+import { ProblemNote } from "../../shared/patterns/refusal_note";
+import { FailureState } from "../../shared/states/states";
 import style from "./profile.module.css";
 import en from "./words.en.json";
 
-const say = words(en, "features/users");
+const say = createTranslator(en, "features/users");
 
 type CodeFieldProps = { code: string; error?: string; onChange: (code: string) => void };
 
@@ -25,22 +26,22 @@ const CodeField = ({ code, error, onChange }: CodeFieldProps) => (
 );
 
 type SecretProps = {
-  of: { qr_code_url: string; secret: string; recovery_codes: string[] };
+  secret: { qr_code_url: string; secret: string; recovery_codes: string[] };
   isStored: boolean;
   onStored: (isStored: boolean) => void;
 };
 
 /** What is shown once: the secret for the app, and the recovery codes. */
-const Secret = ({ of, isStored, onStored }: SecretProps) => (
+const FactorSecret = ({ secret, isStored, onStored }: SecretProps) => (
   <>
     <p className="t-13">{say("scan")}</p>
-    <img className={style.qr} src={of.qr_code_url} alt={say("qr")} />
-    <code className="mono t-12">{of.secret}</code>
+    <img className={style.qr} src={secret.qr_code_url} alt={say("qr")} />
+    <code className="mono t-12">{secret.secret}</code>
     <div className="note warn">
       <div className="stack g6">
         <span>{say("recovery")}</span>
         <div className={style.codes}>
-          {of.recovery_codes.map((one) => (
+          {secret.recovery_codes.map((one) => (
             <div key={one}>{one}</div>
           ))}
         </div>
@@ -51,9 +52,9 @@ const Secret = ({ of, isStored, onStored }: SecretProps) => (
 );
 
 /** Turn the second step on (QR code, first code, recovery codes) or off (with a code). */
-export function SecondFactor() {
+export function SecondFactorSection() {
   const client = useQueryClient();
-  const status = useQuery({ queryKey: ["auth", "mfa"], queryFn: () => data(api.GET("/api/v1/mfa/status")) });
+  const status = useQuery({ queryKey: ["auth", "mfa"], queryFn: () => unwrapData(api.GET("/api/v1/mfa/status")) });
   const [code, setCode] = useState("");
   const [isStored, setStored] = useState(false);
   const finishSetUp = () => {
@@ -62,16 +63,16 @@ export function SecondFactor() {
     return client.invalidateQueries({ queryKey: ["auth", "mfa"] });
   };
   // The secret lives in this component only: never in the cache.
-  const setup = useMutation({ mutationFn: () => data(api.POST("/api/v1/mfa/setup", { body: {} })), gcTime: 0 });
+  const setup = useMutation({ mutationFn: () => unwrapData(api.POST("/api/v1/mfa/setup", { body: {} })), gcTime: 0 });
   const enable = useMutation({
-    mutationFn: () => data(api.POST("/api/v1/mfa/enable", { body: { code } })),
+    mutationFn: () => unwrapData(api.POST("/api/v1/mfa/enable", { body: { code } })),
     onSuccess: finishSetUp,
   });
   const disable = useMutation({
-    mutationFn: () => data(api.POST("/api/v1/mfa/disable", { body: { code } })),
+    mutationFn: () => unwrapData(api.POST("/api/v1/mfa/disable", { body: { code } })),
     onSuccess: finishSetUp,
   });
-  if (status.error) return <Failure error={status.error} onRetry={() => void status.refetch()} />;
+  if (status.error) return <FailureState error={status.error} onRetry={() => void status.refetch()} />;
   if (!status.data) return null;
   const { enabled, devices_count, recovery_codes_remaining } = status.data;
   const refusal = asApiError(setup.error ?? enable.error ?? disable.error ?? "");
@@ -82,11 +83,7 @@ export function SecondFactor() {
       <p className="t-13 t-2">
         {enabled ? say("mfaOn", { count: devices_count, left: recovery_codes_remaining }) : say("mfaOff")}
       </p>
-      {refusal.message && !wrongCode && (
-        <div className="note bad" role="alert">
-          {refusal.message}
-        </div>
-      )}
+      {!wrongCode && <ProblemNote>{refusal.message}</ProblemNote>}
       {enabled && (
         <>
           {field}
@@ -112,7 +109,7 @@ export function SecondFactor() {
       )}
       {!enabled && setup.data && (
         <>
-          <Secret of={setup.data} isStored={isStored} onStored={setStored} />
+          <FactorSecret secret={setup.data} isStored={isStored} onStored={setStored} />
           {field}
           <div>
             <Button disabled={!code || !isStored} loading={enable.isPending} onClick={() => enable.mutate()}>

@@ -1,25 +1,25 @@
 import X from "icon:x";
 import { ActionIcon, Select } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { isDemoKnown } from "../../shared/chat/chat";
-import { Reply } from "../../shared/chat/reply";
+import { isDemoWarningKnown } from "../../shared/chat/chat";
+import { AgentReply } from "../../shared/chat/reply";
 import { locale } from "../../shared/i18n/language";
-import { words } from "../../shared/i18n/words";
+import { createTranslator } from "../../shared/i18n/words";
 import { chatModelsQuery } from "../../shared/providers/queries";
-import { duration, money } from "../../shared/time";
+import { formatDuration, formatMoney } from "../../shared/time";
 import type { VersionName } from "../../shared/versions/queries";
 import style from "./compare.module.css";
 import type { Column } from "./comparison";
-import { type FigureName, type ReplyFigures, verdictOf } from "./figures";
+import { compareFigure, type FigureName, type ReplyFigures } from "./figures";
 import en from "./words.en.json";
 
-const say = words(en, "features/versions");
+const say = createTranslator(en, "features/versions");
 const FORMATS: Record<FigureName, (value: number) => string> = {
-  time: duration,
-  firstWord: duration,
+  time: formatDuration,
+  firstWord: formatDuration,
   tokens: (value) => value.toLocaleString(locale),
   cached: (value) => `${Math.round(value * 100)} %`,
-  cost: money,
+  cost: formatMoney,
 };
 const NAMES = Object.keys(FORMATS) as FigureName[];
 
@@ -32,7 +32,7 @@ function FigureRow({ own, all }: { own: ReplyFigures; all: ReplyFigures[] }) {
         return (
           <div key={name}>
             <dt>{say(name)}</dt>
-            <dd className="num" data-verdict={verdictOf(name, value, others)}>
+            <dd className="num" data-verdict={compareFigure(name, value, others)}>
               {value === undefined ? "–" : FORMATS[name](value)}
             </dd>
           </div>
@@ -55,10 +55,18 @@ type Props = {
   onRetry: () => void;
 };
 
-function Head({ column, place, versions, now, isLocked, onChoose, onRemove }: Omit<Props, "figures" | "onRetry">) {
+function ColumnHead({
+  column,
+  place,
+  versions,
+  now,
+  isLocked,
+  onChoose,
+  onRemove,
+}: Omit<Props, "figures" | "onRetry">) {
   const { data: models } = useQuery(chatModelsQuery);
   const usable = [...new Set((models ?? []).filter(({ available }) => available).map(({ id }) => id))];
-  const label = (version: VersionName) =>
+  const versionLabel = (version: VersionName) =>
     version === "draft"
       ? say("draft")
       : version === now
@@ -69,7 +77,7 @@ function Head({ column, place, versions, now, isLocked, onChoose, onRemove }: Om
       <Select
         className="grow"
         aria-label={say("versionOf", { place })}
-        data={versions.map((version) => ({ value: String(version), label: label(version) }))}
+        data={versions.map((version) => ({ value: String(version), label: versionLabel(version) }))}
         value={String(column.version)}
         onChange={(value) => value && onChoose(value === "draft" ? value : Number(value), column.model)}
         allowDeselect={false}
@@ -100,15 +108,15 @@ export function ColumnView({ figures, onRetry, ...rest }: Props) {
   const last = column.turns.at(-1);
   return (
     <section className={style.column} aria-label={say("column", { place })}>
-      <Head {...rest} />
+      <ColumnHead {...rest} />
       <FigureRow own={figures[place - 1] ?? {}} all={figures} />
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable region must be reachable by keyboard */}
       <div className={style.log} role="log" aria-label={say("repliesOf", { place })} tabIndex={0}>
         {column.turns.map((turn) => (
-          <Reply
+          <AgentReply
             key={turn.id}
             turn={turn}
-            isDemoKnown={isDemoKnown(turn, column.turns)}
+            isDemoKnown={isDemoWarningKnown(turn, column.turns)}
             onRetry={turn === last && turn.error && !isLocked ? onRetry : undefined}
           />
         ))}

@@ -10,38 +10,38 @@ import type { KeyboardEvent } from "react";
 import type { components } from "../../api/schema";
 import { AgentPage } from "../../shared/agent/agent_page";
 import { useKeptText } from "../../shared/chat/unsent";
-import { words } from "../../shared/i18n/words";
-import { useNeeds } from "../../shared/states/access";
-import { Failure, RowsLoading } from "../../shared/states/states";
+import { createTranslator } from "../../shared/i18n/words";
+import { useMissingAccessHint } from "../../shared/states/access";
+import { FailureState, RowSkeletons } from "../../shared/states/states";
 import { draftQuery, type VersionName, versionsQuery } from "../../shared/versions/queries";
 import { ColumnView } from "./column";
 import style from "./compare.module.css";
 import { MAX_COLUMNS, MIN_COLUMNS, useComparison } from "./comparison";
-import { figuresOf } from "./figures";
-import { Verdict } from "./verdict";
+import { computeReplyFigures } from "./figures";
+import { VerdictPicker } from "./verdict";
 import en from "./words.en.json";
 
-const say = words(en, "features/versions");
+const say = createTranslator(en, "features/versions");
 type Agent = components["schemas"]["AgentOut"];
 type Comparison = ReturnType<typeof useComparison>;
 
 type ComposerProps = { comparison: Comparison; text: string; onChange: (text: string) => void };
 
-function Composer({ comparison, text, onChange }: ComposerProps) {
-  const needsWrite = useNeeds("agents:write");
-  const needsChat = useNeeds("agents:chat");
+function ComparisonComposer({ comparison, text, onChange }: ComposerProps) {
+  const needsWrite = useMissingAccessHint("agents:write");
+  const needsChat = useMissingAccessHint("agents:chat");
   // Another version may have tools that the one in use has not: who may ask it may also change the agent.
   const missing = needsWrite || needsChat;
   const { isLive, ask, stop } = comparison;
-  const send = () => {
+  const sendQuestion = () => {
     if (!text.trim() || isLive) return;
     ask(text.trim());
   };
-  const onKey = (event: KeyboardEvent) => {
+  const handleKeyDown = (event: KeyboardEvent) => {
     if (event.key === "Escape" && isLive) stop();
     if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
     event.preventDefault();
-    send();
+    sendQuestion();
   };
   if (missing)
     return (
@@ -62,14 +62,14 @@ function Composer({ comparison, text, onChange }: ComposerProps) {
         aria-label={say("askAll")}
         value={text}
         onChange={(event) => onChange(event.currentTarget.value)}
-        onKeyDown={onKey}
+        onKeyDown={handleKeyDown}
       />
       {isLive ? (
         <ActionIcon variant="default" aria-label={say("stop")} onClick={stop}>
           <Square size={13} />
         </ActionIcon>
       ) : (
-        <ActionIcon variant="filled" aria-label={say("send")} disabled={!text.trim()} onClick={send}>
+        <ActionIcon variant="filled" aria-label={say("send")} disabled={!text.trim()} onClick={sendQuestion}>
           <ArrowUp size={15} />
         </ActionIcon>
       )}
@@ -77,12 +77,12 @@ function Composer({ comparison, text, onChange }: ComposerProps) {
   );
 }
 
-function Tools({ comparison, agent }: { comparison: Comparison; agent: Agent }) {
+function ComparisonTools({ comparison, agent }: { comparison: Comparison; agent: Agent }) {
   const { columns, add, clear, isLive } = comparison;
   return (
     <div className={style.tools}>
       <span className="t-3 t-12 grow">{say("compareHint")}</span>
-      <Verdict agentId={agent.id} columns={columns} />
+      <VerdictPicker agentId={agent.id} columns={columns} />
       <Tooltip label={say("again")}>
         <ActionIcon aria-label={say("again")} onClick={clear} disabled={!columns.some(({ turns }) => turns.length)}>
           <RotateCcw size={15} />
@@ -103,14 +103,14 @@ function Tools({ comparison, agent }: { comparison: Comparison; agent: Agent }) 
 
 type BoardProps = { agent: Agent; start: VersionName[]; versions: VersionName[] };
 
-function Board({ agent, start, versions }: BoardProps) {
+function ComparisonBoard({ agent, start, versions }: BoardProps) {
   const { text, setText, ask, settle } = useKeptText(`compare.${agent.id}`);
   const comparison = useComparison(agent.id, start, { onAsk: ask, onOver: settle });
   const { columns, choose, remove, isLive } = comparison;
-  const figures = columns.map(({ turns }) => figuresOf(turns.at(-1)));
+  const figures = columns.map(({ turns }) => computeReplyFigures(turns.at(-1)));
   return (
     <div className={style.page}>
-      <Tools comparison={comparison} agent={agent} />
+      <ComparisonTools comparison={comparison} agent={agent} />
       <div className={style.columns}>
         {columns.map((column, i) => (
           <ColumnView
@@ -127,29 +127,30 @@ function Board({ agent, start, versions }: BoardProps) {
           />
         ))}
       </div>
-      <Composer comparison={comparison} text={text} onChange={setText} />
+      <ComparisonComposer comparison={comparison} text={text} onChange={setText} />
     </div>
   );
 }
 
-function Loaded({ agent }: { agent: Agent }) {
+function LoadedComparison({ agent }: { agent: Agent }) {
   const versions = useInfiniteQuery(versionsQuery(agent.id));
   const draft = useQuery(draftQuery(agent.id));
   const error = versions.error ?? draft.error;
-  if (error) return <Failure error={error} onRetry={() => void Promise.all([versions.refetch(), draft.refetch()])} />;
-  if (!versions.data || !draft.data) return <RowsLoading columns={[300, 300]} />;
+  if (error)
+    return <FailureState error={error} onRetry={() => void Promise.all([versions.refetch(), draft.refetch()])} />;
+  if (!versions.data || !draft.data) return <RowSkeletons columns={[300, 300]} />;
   const numbers = versions.data.pages.flatMap((page) => page.data.map(({ version }) => version));
   const other = draft.data.is_stored ? "draft" : Math.max(1, agent.version - 1);
   const known: VersionName[] = draft.data.is_stored ? ["draft", ...numbers] : numbers;
   const start: VersionName[] = draft.data.is_stored ? [agent.version, other] : [other, agent.version];
-  return <Board agent={agent} start={start} versions={known} />;
+  return <ComparisonBoard agent={agent} start={start} versions={known} />;
 }
 
 export default function ComparePage() {
   const { agentId } = useParams({ from: "/frame/agents/$agentId/compare" });
   return (
     <AgentPage agentId={agentId} tab="compare">
-      {(agent) => <Loaded agent={agent} />}
+      {(agent) => <LoadedComparison agent={agent} />}
     </AgentPage>
   );
 }

@@ -1,9 +1,9 @@
 // @vitest-environment jsdom
 import { act } from "react";
 import { expect, test, vi } from "vitest";
-import { newTurn, type Turn } from "../../shared/chat/chat";
+import { createTurn, type Turn } from "../../shared/chat/chat";
 import { renderHook } from "../../shared/render_hook";
-import { type TimedTurn, timeTurn, useComparison } from "./comparison";
+import { recordTurnTimes, type TimedTurn, useComparison } from "./comparison";
 
 const event = (name: string, data: unknown) => `event: ${name}\nid: 1\ndata: ${JSON.stringify(data)}\n\n`;
 const WAITING = [
@@ -36,11 +36,11 @@ const settled = () => act(() => new Promise((done) => setTimeout(done, 60)));
 
 test("the time of a reply ends with its last end, not with the one that waits for an approval", () => {
   const stop = (finish_reason: string) => ({ finish_reason }) as Turn["stop"];
-  const begun: TimedTurn = { ...newTurn("Refund it"), startedAt: 100 };
-  const waiting = timeTurn(begun, { ...begun, stop: stop("awaiting_approval") }, 300);
-  const goingOn = timeTurn(waiting, { ...waiting, stop: undefined, text: "Done" }, 900);
-  const ended = timeTurn(goingOn, { ...goingOn, stop: stop("stop") }, 1100);
-  const rated = timeTurn(ended, { ...ended, rating: "positive" }, 5000);
+  const begun: TimedTurn = { ...createTurn("Refund it"), startedAt: 100 };
+  const waiting = recordTurnTimes(begun, { ...begun, stop: stop("awaiting_approval") }, 300);
+  const goingOn = recordTurnTimes(waiting, { ...waiting, stop: undefined, text: "Done" }, 900);
+  const ended = recordTurnTimes(goingOn, { ...goingOn, stop: stop("stop") }, 1100);
+  const rated = recordTurnTimes(ended, { ...ended, feedback: { rating: "positive" } }, 5000);
   expect([waiting, goingOn, ended, rated].map(({ totalMs }) => totalMs)).toEqual([200, 200, 1000, 1000]);
   expect(rated.firstWordMs).toBe(800);
 });

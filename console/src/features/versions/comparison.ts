@@ -1,7 +1,14 @@
 import { useCallback, useEffect, useReducer, useRef } from "react";
-import { checkServer, waitUntilBack } from "../../api/connection";
+import { checkServer, waitUntilServerBack } from "../../api/connection";
 import { asApiError } from "../../api/errors";
-import { newTurn, openReply, resumeTurn, type Turn, type TurnError, turnErrorOf } from "../../shared/chat/chat";
+import {
+  createTurn,
+  openReplyStream,
+  resumeReplyStream,
+  type Turn,
+  type TurnError,
+  toTurnError,
+} from "../../shared/chat/chat";
 import { followReply } from "../../shared/chat/follow_reply";
 import type { VersionName } from "../../shared/versions/queries";
 
@@ -22,7 +29,7 @@ type Action =
   | { do: "clear" };
 
 /** The turn as it is now, with the moments that matter. */
-export function timeTurn(turn: TimedTurn, now: Turn, at: number): TimedTurn {
+export function recordTurnTimes(turn: TimedTurn, now: Turn, at: number): TimedTurn {
   const next = { ...turn, ...now };
   const passed = at - turn.startedAt;
   if (now.text && turn.firstWordMs === undefined) next.firstWordMs = passed;
@@ -44,7 +51,7 @@ function changeColumn(column: Column, action: Action): Column {
     case "start":
       return { ...column, conversationId: action.conversationId };
     case "show":
-      return changeTurn(column, action.turn.id, (turn) => timeTurn(turn, action.turn, action.at));
+      return changeTurn(column, action.turn.id, (turn) => recordTurnTimes(turn, action.turn, action.at));
     case "end":
       return changeTurn(column, action.turnId, (turn) => ({
         ...turn,
@@ -78,7 +85,7 @@ function changeColumns(columns: Column[], action: Action): Column[] {
   }
 }
 
-const optionsOf = ({ version, model }: Column) => ({ version, ...(model ? { model } : {}) });
+const askOptionsOf = ({ version, model }: Column) => ({ version, ...(model ? { model } : {}) });
 
 type Hearing = { onAsk: (question: string) => void; onOver: (question: string, isAnswered: boolean) => void };
 
@@ -97,7 +104,7 @@ export function useComparison(agentId: string, versions: VersionName[], { onAsk,
   useEffect(() => stop, [stop]);
 
   /** Show the answer of a column; returns whether one has come. */
-  const run = async (column: Column, turn: TimedTurn): Promise<boolean> => {
+  const runTurn = async (column: Column, turn: TimedTurn): Promise<boolean> => {
     // A reply that waits for an approval has not ended: it is no longer waited for.
     running.current.get(column.id)?.abort();
     const control = new AbortController();
@@ -109,9 +116,9 @@ export function useComparison(agentId: string, versions: VersionName[], { onAsk,
       now = await followReply({
         turn,
         signal,
-        connection: { suspect: checkServer, whenBack: waitUntilBack },
-        open: (until) => openReply(agentId, turn.question, column.conversationId, until, optionsOf(column)),
-        resume: (messageId, afterEvent, until) => resumeTurn(agentId, messageId, afterEvent, until),
+        connection: { suspect: checkServer, whenBack: waitUntilServerBack },
+        open: (until) => openReplyStream(agentId, turn.question, column.conversationId, until, askOptionsOf(column)),
+        resume: (messageId, afterEvent, until) => resumeReplyStream(agentId, messageId, afterEvent, until),
         onStart: (conversationId) => dispatch({ do: "start", id: column.id, conversationId }),
         onChange: (state) => {
           now = state;
@@ -119,31 +126,31 @@ export function useComparison(agentId: string, versions: VersionName[], { onAsk,
         },
       });
     } catch (reason) {
-      error = turnErrorOf(asApiError(reason));
+      error = toTurnError(asApiError(reason));
     }
     dispatch({ do: "end", id: column.id, turnId: turn.id, error: signal.aborted ? undefined : error });
     return signal.aborted || Boolean(now.text) || !(error ?? now.error);
   };
-  const askIn = async (asked: Column[], question: string) => {
+  const askInColumns = async (asked: Column[], question: string) => {
     onAsk(question);
     const asking = {};
     lastAsked.current = asking;
     const startedAt = performance.now();
-    const turns = Object.fromEntries(asked.map(({ id }) => [id, { ...newTurn(question), startedAt }]));
+    const turns = Object.fromEntries(asked.map(({ id }) => [id, { ...createTurn(question), startedAt }]));
     dispatch({ do: "ask", turns });
-    const answered = await Promise.all(asked.map((column) => run(column, turns[column.id] as TimedTurn)));
+    const answered = await Promise.all(asked.map((column) => runTurn(column, turns[column.id] as TimedTurn)));
     // A single column without an answer can be asked once more where it stands.
     if (lastAsked.current === asking) onOver(question, answered.includes(true));
   };
   return {
     columns,
     isLive: columns.some(({ turns }) => turns.some(({ isLive }) => isLive)),
-    ask: (question: string) => void askIn(columns, question),
+    ask: (question: string) => void askInColumns(columns, question),
     /** Ask the last question of a column once more, in this column only. */
     askAgain: (id: number) => {
       const column = columns.find((one) => one.id === id);
       const last = column?.turns.at(-1);
-      if (column && last) void askIn([column], last.question);
+      if (column && last) void askInColumns([column], last.question);
     },
     stop,
     clear: () => {

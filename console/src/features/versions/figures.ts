@@ -9,7 +9,7 @@ const HIGHER_IS_BETTER: FigureName[] = ["cached"];
 const UNJUDGED: FigureName[] = ["tokens"];
 const NOTABLE = 1.1;
 
-export function figuresOf(turn?: TimedTurn): ReplyFigures {
+export function computeReplyFigures(turn?: TimedTurn): ReplyFigures {
   if (!turn) return {};
   const usage = turn.stop?.usage;
   const cost = turn.stop?.estimated_cost_usd;
@@ -23,7 +23,7 @@ export function figuresOf(turn?: TimedTurn): ReplyFigures {
 }
 
 /** Whether a figure stands out: the best and the worst do, if they differ by more than a tenth. */
-export function verdictOf(name: FigureName, own: number | undefined, all: (number | undefined)[]): FigureVerdict {
+export function compareFigure(name: FigureName, own: number | undefined, all: (number | undefined)[]): FigureVerdict {
   const known = all.filter((value) => value !== undefined);
   if (own === undefined || known.length < 2 || UNJUDGED.includes(name)) return;
   const [low, high] = [Math.min(...known), Math.max(...known)];

@@ -1,21 +1,21 @@
 import TriangleAlert from "icon:triangle-alert";
 import { Button, Modal } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { asApiError } from "../../api/errors";
-import { words } from "../../shared/i18n/words";
+import { createTranslator } from "../../shared/i18n/words";
+import { RefusalNote } from "../../shared/patterns/refusal_note";
 import { restoreVersion } from "../../shared/versions/queries";
 import en from "./words.en.json";
 
-const say = words(en, "features/versions");
+const say = createTranslator(en, "features/versions");
 
 /** What could not be brought back. */
-export function Warnings({ of }: { of: string[] }) {
-  if (!of.length) return null;
+export function RestoreWarnings({ warnings }: { warnings: string[] }) {
+  if (!warnings.length) return null;
   return (
     <div className="note warn" role="status">
       <TriangleAlert size={15} />
       <ul>
-        {of.map((warning) => (
+        {warnings.map((warning) => (
           <li key={warning}>{warning}</li>
         ))}
       </ul>
@@ -38,11 +38,7 @@ export function RestoreDialog({ agentId, version, onClose, onRestored }: Props) 
     <Modal opened onClose={onClose} title={say("restoreTitle", { version: `v${version}` })} size={440}>
       <div className="stack g12">
         <p className="t-2">{say("restoreText")}</p>
-        {restoring.error && (
-          <div className="note bad" role="alert">
-            <span>{asApiError(restoring.error).message}</span>
-          </div>
-        )}
+        <RefusalNote error={restoring.error} />
         <div className="row g8">
           <span className="push" />
           <Button variant="default" onClick={onClose}>

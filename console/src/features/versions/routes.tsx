@@ -1,22 +1,24 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import type { FrameRoute } from "../../frame_route";
+import { createAddressReader, readWholeNumberFrom } from "../../shared/list/address";
 import type { VersionName } from "../../shared/versions/queries";
 
 export type ComparedVersions = { version?: VersionName; against?: VersionName };
 
-const versionName = (value: unknown): VersionName | undefined =>
-  value === "draft" ? value : Number.isInteger(Number(value)) && Number(value) > 0 ? Number(value) : undefined;
+const readVersionNumber = readWholeNumberFrom(1);
+const readVersionName = (value: unknown): VersionName | undefined =>
+  value === "draft" ? value : readVersionNumber(value);
 
-export const readChoice = (search: Record<string, unknown>): ComparedVersions => {
-  const [version, against] = [versionName(search.version), versionName(search.against)];
-  return { ...(version ? { version } : {}), ...(against ? { against } : {}) };
-};
+export const readComparedVersions = createAddressReader<ComparedVersions>({
+  version: readVersionName,
+  against: readVersionName,
+});
 
 export const versionRoutes = (frame: FrameRoute) => [
   createRoute({
     getParentRoute: () => frame,
     path: "agents/$agentId/versions",
-    validateSearch: readChoice,
+    validateSearch: readComparedVersions,
     component: lazyRouteComponent(() => import("./versions")),
   }),
   createRoute({

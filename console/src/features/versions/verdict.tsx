@@ -3,33 +3,33 @@ import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { api } from "../../api/client";
 import { asApiError } from "../../api/errors";
-import { useMay } from "../../api/queries";
-import { isWaiting } from "../../shared/chat/chat";
-import { useKeys } from "../../shared/frame/keys";
-import { words } from "../../shared/i18n/words";
-import { type ColumnChoice, choicesOf, ratingsOf } from "./choices";
+import { usePermissionCheck } from "../../api/queries";
+import { isWaitingTurn } from "../../shared/chat/chat";
+import { useShortcutKeys } from "../../shared/frame/keys";
+import { createTranslator } from "../../shared/i18n/words";
+import { type ColumnChoice, listColumnChoices, ratingsForChoice } from "./choices";
 import style from "./compare.module.css";
 import type { Column } from "./comparison";
 import en from "./words.en.json";
 
-const say = words(en, "features/versions");
+const say = createTranslator(en, "features/versions");
 
-const nameOf = (choice: ColumnChoice, count: number) => {
+const nameOfChoice = (choice: ColumnChoice, count: number) => {
   if (choice === "same") return say("same");
   if (count > 2) return say("column", { place: choice + 1 });
   return say(choice === 0 ? "left" : "right");
 };
 
 /** Which of the last replies is better; kept as feedback on them. */
-export function Verdict({ agentId, columns }: { agentId: string; columns: Column[] }) {
-  const may = useMay();
+export function VerdictPicker({ agentId, columns }: { agentId: string; columns: Column[] }) {
+  const may = usePermissionCheck();
   const last = columns.map(({ turns }) => turns.at(-1));
   const about = last.map((turn) => turn?.messageId).join();
   const [chosen, setChosen] = useState<{ about: string; choice: ColumnChoice }>();
   const rate = useMutation({
     mutationFn: (choice: ColumnChoice) =>
       Promise.all(
-        ratingsOf(choice, columns.length).map((rating, i) =>
+        ratingsForChoice(choice, columns.length).map((rating, i) =>
           api.POST("/api/v1/agents/{agent_id}/messages/{message_id}/feedback", {
             params: { path: { agent_id: agentId, message_id: last[i]?.messageId ?? "" } },
             body: { rating },
@@ -40,9 +40,9 @@ export function Verdict({ agentId, columns }: { agentId: string; columns: Column
   });
   const isReady =
     may("conversations:write") &&
-    last.every((turn) => turn?.stop && turn.messageId && !turn.isLive && !isWaiting(turn));
-  const choices = isReady ? choicesOf(columns.length) : [];
-  useKeys(Object.fromEntries(choices.map((choice, i) => [String(i + 1), () => rate.mutate(choice)])));
+    last.every((turn) => turn?.stop && turn.messageId && !turn.isLive && !isWaitingTurn(turn));
+  const choices = isReady ? listColumnChoices(columns.length) : [];
+  useShortcutKeys(Object.fromEntries(choices.map((choice, i) => [String(i + 1), () => rate.mutate(choice)])));
   if (!isReady) return null;
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset is for inputs
@@ -59,7 +59,7 @@ export function Verdict({ agentId, columns }: { agentId: string; columns: Column
             rightSection={<Kbd>{i + 1}</Kbd>}
             onClick={() => rate.mutate(choice)}
           >
-            {nameOf(choice, columns.length)}
+            {nameOfChoice(choice, columns.length)}
           </Button>
         );
       })}

@@ -1,76 +1,87 @@
 import { Button, Select } from "@mantine/core";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import type { ReactNode } from "react";
 import { useState } from "react";
-import { useMay } from "../../api/queries";
+import { usePermissionCheck } from "../../api/queries";
 import type { components } from "../../api/schema";
 import { AgentPage } from "../../shared/agent/agent_page";
 import { PublishReview } from "../../shared/agent/publish_review";
-import { Unpublished } from "../../shared/agent/unpublished";
-import { words } from "../../shared/i18n/words";
-import { Pill } from "../../shared/marks/status";
-import { Failure, RowsLoading } from "../../shared/states/states";
-import { exactTime, timeSince } from "../../shared/time";
-import { versionChanges } from "../../shared/versions/changes";
-import { Diff } from "../../shared/versions/diff";
-import { useNames } from "../../shared/versions/names";
+import { UnpublishedNote } from "../../shared/agent/unpublished";
+import { createTranslator } from "../../shared/i18n/words";
+import { StatusPill } from "../../shared/marks/status";
+import { usePersonName } from "../../shared/people/names";
+import { FailureState, RowSkeletons } from "../../shared/states/states";
+import { formatExactTime, formatTimeSince } from "../../shared/time";
+import { describeVersionChanges } from "../../shared/versions/changes";
+import { VersionDiff } from "../../shared/versions/diff";
+import { useReferencedNames } from "../../shared/versions/names";
 import {
-  diffQuery,
   draftQuery,
-  usePersonName,
   type Version,
   type VersionName,
+  versionDiffQuery,
   versionsQuery,
 } from "../../shared/versions/queries";
-import { summaryWords } from "../../shared/versions/summary";
-import { RestoreDialog, Warnings } from "./restore";
+import { translateSummary } from "../../shared/versions/summary";
+import { RestoreDialog, RestoreWarnings } from "./restore";
 import style from "./versions.module.css";
 import en from "./words.en.json";
 
-const say = words(en, "features/versions");
+const say = createTranslator(en, "features/versions");
 type Agent = components["schemas"]["AgentDetail"];
 
-function Who({ id, at }: { id: string; at: string }) {
+function VersionAuthor({ id, at }: { id: string; at: string }) {
   const name = usePersonName(id);
   return (
-    <span className="t-12 t-3" title={exactTime(at)}>
-      {name} · {timeSince(at)}
+    <span className="t-12 t-3" title={formatExactTime(at)}>
+      {name} · {formatTimeSince(at)}
     </span>
   );
 }
 
-function Row({
-  agentId,
-  version,
-  isChosen,
-  isNow,
-}: {
+type VersionLinkProps = {
   agentId: string;
-  version: Version;
+  version: VersionName;
   isChosen: boolean;
-  isNow: boolean;
-}) {
+  /** The class of the knot on the line that joins the versions. */
+  knot?: string;
+  children: ReactNode;
+};
+
+const VersionLink = ({ agentId, version, isChosen, knot = "", children }: VersionLinkProps) => (
+  <li>
+    <Link
+      className={style.row}
+      to="/agents/$agentId/versions"
+      params={{ agentId }}
+      search={{ version }}
+      aria-current={isChosen ? "true" : undefined}
+    >
+      <span className={`${style.knot} ${knot}`} aria-hidden />
+      <span className="stack g4 grow">{children}</span>
+    </Link>
+  </li>
+);
+
+type VersionRowProps = { agentId: string; version: Version; isChosen: boolean; isNow: boolean };
+
+function VersionRow({ agentId, version, isChosen, isNow }: VersionRowProps) {
   return (
-    <li>
-      <Link
-        className={style.row}
-        to="/agents/$agentId/versions"
-        params={{ agentId }}
-        search={{ version: version.version }}
-        aria-current={isChosen ? "true" : undefined}
-      >
-        <span className={`${style.knot} ${version.published ? style.published : ""}`} aria-hidden />
-        <span className="stack g4 grow">
-          <span className="row g6">
-            <span className="t-500 num">v{version.version}</span>
-            {isNow && <Pill tone="run">{say("now")}</Pill>}
-            {version.published && <Pill tone="ok">{say("published")}</Pill>}
-          </span>
-          <span className={style.summary}>{summaryWords(version.summary)}</span>
-          <Who id={version.created_by} at={version.created_at} />
-        </span>
-      </Link>
-    </li>
+    <VersionLink
+      agentId={agentId}
+      version={version.version}
+      isChosen={isChosen}
+      knot={version.published ? style.published : undefined}
+    >
+      <span className="row g6">
+        <span className="t-500 num">v{version.version}</span>
+        {isNow && <StatusPill tone="run">{say("now")}</StatusPill>}
+        {version.published && <StatusPill tone="ok">{say("published")}</StatusPill>}
+      </span>
+      <span className={style.summary}>{translateSummary(version.summary)}</span>
+      <VersionAuthor id={version.created_by} at={version.created_at} />
+    </VersionLink>
   );
 }
 
@@ -78,40 +89,29 @@ function DraftRow({ agentId, isChosen }: { agentId: string; isChosen: boolean })
   const { data: draft } = useQuery(draftQuery(agentId));
   if (!draft?.is_stored) return null;
   return (
-    <li>
-      <Link
-        className={style.row}
-        to="/agents/$agentId/versions"
-        params={{ agentId }}
-        search={{ version: "draft" }}
-        aria-current={isChosen ? "true" : undefined}
-      >
-        <span className={`${style.knot} ${style.draft}`} aria-hidden />
-        <span className="stack g4 grow">
-          <span className="row g6">
-            <span className="t-500">{say("draft")}</span>
-            <Pill tone="warn">{say("notPublished")}</Pill>
-          </span>
-          <span className={style.summary}>{say("basedOn", { version: `v${draft.based_on}` })}</span>
-          {draft.updated_at && <Who id={draft.updated_by ?? ""} at={draft.updated_at} />}
-        </span>
-      </Link>
-    </li>
+    <VersionLink agentId={agentId} version="draft" isChosen={isChosen} knot={style.draft}>
+      <span className="row g6">
+        <span className="t-500">{say("draft")}</span>
+        <StatusPill tone="warn">{say("notPublished")}</StatusPill>
+      </span>
+      <span className={style.summary}>{say("basedOn", { version: `v${draft.based_on}` })}</span>
+      {draft.updated_at && <VersionAuthor id={draft.updated_by ?? ""} at={draft.updated_at} />}
+    </VersionLink>
   );
 }
 
 type Shown = { agent: Agent; version: VersionName; against?: VersionName; known: number[] };
 
-function Changes({ agent, version, against, known }: Shown) {
+function VersionChanges({ agent, version, against, known }: Shown) {
   const navigate = useNavigate();
   // Nothing came before the first version: it is compared only if somebody chooses with what.
   const before = against ?? (version === "draft" ? agent.version : version > 1 ? version - 1 : undefined);
   const { data, error, refetch } = useQuery({
-    ...diffQuery(agent.id, version, before ?? version),
+    ...versionDiffQuery(agent.id, version, before ?? version),
     enabled: before !== undefined,
   });
-  const names = useNames(agent.id, agent);
-  const choose = (value: string | null) =>
+  const names = useReferencedNames(agent.id, agent);
+  const chooseComparedVersion = (value: string | null) =>
     void navigate({
       to: "/agents/$agentId/versions",
       params: { agentId: agent.id },
@@ -130,23 +130,23 @@ function Changes({ agent, version, against, known }: Shown) {
             .filter((one) => one !== version)
             .map((one) => ({ value: String(one), label: say("comparedWith", { version: `v${one}` }) }))}
           value={before === undefined ? null : String(before)}
-          onChange={choose}
+          onChange={chooseComparedVersion}
           allowDeselect={false}
         />
       </div>
-      {error && <Failure error={error} onRetry={() => void refetch()} />}
+      {error && <FailureState error={error} onRetry={() => void refetch()} />}
       {before === undefined ? (
         <p className="t-13 t-2">{say("firstText")}</p>
       ) : data ? (
-        <Diff changes={versionChanges(data, names)} />
+        <VersionDiff changes={describeVersionChanges(data, names)} />
       ) : (
-        !error && <RowsLoading rows={4} columns={[30, 300]} />
+        !error && <RowSkeletons rows={4} columns={[30, 300]} />
       )}
     </>
   );
 }
 
-function Actions({
+function VersionActions({
   agent,
   version,
   onWarnings,
@@ -157,7 +157,7 @@ function Actions({
 }) {
   const [isOpen, setOpen] = useState(false);
   const navigate = useNavigate();
-  const done = (warnings: string[]) => {
+  const finishRestore = (warnings: string[]) => {
     setOpen(false);
     onWarnings(warnings);
     void navigate({ to: "/agents/$agentId/versions", params: { agentId: agent.id }, search: {} });
@@ -169,33 +169,33 @@ function Actions({
         {version === "draft" ? say("review") : say("restore", { version: `v${version}` })}
       </Button>
       {isOpen && version === "draft" && (
-        <PublishReview agentId={agent.id} onClose={() => setOpen(false)} onPublished={done} />
+        <PublishReview agentId={agent.id} onClose={() => setOpen(false)} onPublished={finishRestore} />
       )}
       {isOpen && version !== "draft" && (
-        <RestoreDialog agentId={agent.id} version={version} onClose={() => setOpen(false)} onRestored={done} />
+        <RestoreDialog agentId={agent.id} version={version} onClose={() => setOpen(false)} onRestored={finishRestore} />
       )}
     </div>
   );
 }
 
-function Thread({ agent }: { agent: Agent }) {
+function VersionThread({ agent }: { agent: Agent }) {
   const search = useSearch({ from: "/frame/agents/$agentId/versions" });
-  const may = useMay();
+  const may = usePermissionCheck();
   const [warnings, setWarnings] = useState<string[]>([]);
   const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery(
     versionsQuery(agent.id),
   );
   const versions = data?.pages.flatMap((page) => page.data) ?? [];
   const version = search.version ?? agent.version;
-  if (error) return <Failure error={error} onRetry={() => void refetch()} />;
-  if (!data) return <RowsLoading columns={[30, 300]} />;
+  if (error) return <FailureState error={error} onRetry={() => void refetch()} />;
+  if (!data) return <RowSkeletons columns={[30, 300]} />;
   return (
     <div className={style.split}>
       <nav className={style.thread} aria-label={say("title")}>
         <ol>
           <DraftRow agentId={agent.id} isChosen={version === "draft"} />
           {versions.map((one) => (
-            <Row
+            <VersionRow
               key={one.version}
               agentId={agent.id}
               version={one}
@@ -211,10 +211,15 @@ function Thread({ agent }: { agent: Agent }) {
         )}
       </nav>
       <section className={style.detail} aria-label={say("changes")}>
-        <Unpublished agent={agent} />
-        <Warnings of={warnings} />
-        <Changes agent={agent} version={version} against={search.against} known={versions.map((one) => one.version)} />
-        {may("agents:write") && <Actions agent={agent} version={version} onWarnings={setWarnings} />}
+        <UnpublishedNote agent={agent} />
+        <RestoreWarnings warnings={warnings} />
+        <VersionChanges
+          agent={agent}
+          version={version}
+          against={search.against}
+          known={versions.map((one) => one.version)}
+        />
+        {may("agents:write") && <VersionActions agent={agent} version={version} onWarnings={setWarnings} />}
       </section>
     </div>
   );
@@ -224,7 +229,7 @@ export default function VersionsPage() {
   const { agentId } = useParams({ from: "/frame/agents/$agentId/versions" });
   return (
     <AgentPage agentId={agentId} tab="versions">
-      {(agent) => <Thread agent={agent as Agent} />}
+      {(agent) => <VersionThread agent={agent as Agent} />}
     </AgentPage>
   );
 }

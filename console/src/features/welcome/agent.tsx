@@ -4,19 +4,19 @@ import LifeBuoy from "icon:life-buoy";
 import PenLine from "icon:pen-line";
 import { Button } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { type ComponentType, useState } from "react";
-import { asApiError } from "../../api/errors";
-import { useMay } from "../../api/queries";
-import { words } from "../../shared/i18n/words";
+import { type ComponentType, useRef, useState } from "react";
+import { usePermissionCheck } from "../../api/queries";
+import { createTranslator } from "../../shared/i18n/words";
+import { RefusalNote } from "../../shared/patterns/refusal_note";
 import { chatModelsQuery } from "../../shared/providers/queries";
-import { useNeeds } from "../../shared/states/access";
-import { Card } from "./card";
-import { createFrom } from "./queries";
+import { useMissingAccessHint } from "../../shared/states/access";
+import { WelcomeCard } from "./card";
+import { createAgentFromTemplate, type MadeAgents } from "./queries";
 import { TEMPLATES, type TemplateName } from "./templates";
 import style from "./welcome.module.css";
 import en from "./words.en.json";
 
-const say = words(en, "features/welcome");
+const say = createTranslator(en, "features/welcome");
 const LOOKS: Record<TemplateName, { icon: ComponentType<{ size?: number }>; kind: string }> = {
   guide: { icon: BookOpen, kind: "k-know" },
   support: { icon: LifeBuoy, kind: "k-form" },
@@ -62,37 +62,35 @@ export function AgentStep({
   onBack?: () => void;
   onDone: (agentId: string) => void;
 }) {
-  const may = useMay();
+  const may = usePermissionCheck();
   const client = useQueryClient();
   const { data: models } = useQuery({ ...chatModelsQuery, enabled: !model });
   const [chosen, setChosen] = useState<TemplateName>("guide");
   const [progress, setProgress] = useState("");
+  const made = useRef<MadeAgents>(new Map());
   const create = useMutation({
     mutationFn: async () => {
-      const used = model ?? models?.find((one) => one.available)?.id;
-      return createFrom(chosen, used ?? "local/smollm2-135m", (step) => setProgress(say(step)));
+      const used = model ?? models?.find((one) => one.available)?.id ?? "local/smollm2-135m";
+      return createAgentFromTemplate(made.current, chosen, used, (step) => setProgress(say(step)));
     },
-    onSuccess: (agentId) => {
+    onSuccess: onDone,
+    onSettled: () => {
+      setProgress("");
+      // Also after a failure: the agent may be there, and only its document missing.
       void client.invalidateQueries({ queryKey: ["agents"] });
-      onDone(agentId);
     },
-    onSettled: () => setProgress(""),
   });
   const canCreate = may("agents:write");
-  const needs = useNeeds("agents:write");
+  const needs = useMissingAccessHint("agents:write");
   return (
-    <Card title={say("agentTitle")} text={say("agentText")}>
+    <WelcomeCard title={say("agentTitle")} text={say("agentText")}>
       <fieldset className={style.choices} disabled={create.isPending}>
         <legend className="sr">{say("agent")}</legend>
         {TEMPLATES.map((name) => (
           <TemplateChoice key={name} name={name} isChosen={chosen === name} onChoose={() => setChosen(name)} />
         ))}
       </fieldset>
-      {create.error && (
-        <div className="note bad" role="alert">
-          {asApiError(create.error).message}
-        </div>
-      )}
+      <RefusalNote error={create.error} />
       <div className="row between">
         {onBack && (
           <Button variant="subtle" onClick={onBack}>
@@ -114,6 +112,6 @@ export function AgentStep({
           </Button>
         </span>
       </div>
-    </Card>
+    </WelcomeCard>
   );
 }

@@ -4,16 +4,18 @@ import { Link } from "@tanstack/react-router";
 import { lazy, Suspense } from "react";
 import { homeQuery } from "../../api/queries";
 import { agentQuery } from "../../shared/agent/queries";
-import { words } from "../../shared/i18n/words";
-import { Failure } from "../../shared/states/states";
-import { Card } from "./card";
+import { createTranslator } from "../../shared/i18n/words";
+import { FailureState } from "../../shared/states/states";
+import { WelcomeCard } from "./card";
 import { TEMPLATES } from "./templates";
 import style from "./welcome.module.css";
 import en from "./words.en.json";
 
-const say = words(en, "features/welcome");
+const say = createTranslator(en, "features/welcome");
 /** The first steps need none of it. */
-const Playground = lazy(() => import("../../shared/chat/playground").then((found) => ({ default: found.Playground })));
+const Playground = lazy(() =>
+  import("../../shared/chat/playground").then((found) => ({ default: found.ChatPlayground })),
+);
 
 /** The first question, with some to begin with. */
 export function AnswerStep({
@@ -28,11 +30,11 @@ export function AnswerStep({
   const { data: home } = useQuery(homeQuery);
   const printed = home?.needs.find((need) => need.kind === "administrator");
   const { data: agent, error, refetch } = useQuery({ ...agentQuery(agentId ?? ""), enabled: Boolean(agentId) });
-  if (error) return <Failure error={error} onRetry={() => void refetch()} />;
+  if (error) return <FailureState error={error} onRetry={() => void refetch()} />;
   if (!agent) return null;
   const name = TEMPLATES.find((one) => say(`${one}Name`) === agent.name) ?? "guide";
   return (
-    <Card title={say("answerTitle", { name: agent.name })} text={say("answerText")}>
+    <WelcomeCard title={say("answerTitle", { name: agent.name })} text={say("answerText")}>
       <div className={style.play}>
         <Suspense fallback={null}>
           <Playground
@@ -57,6 +59,6 @@ export function AnswerStep({
           <Button renderRoot={(props) => <Link {...props} to="/" />}>{say("finish")}</Button>
         </span>
       </div>
-    </Card>
+    </WelcomeCard>
   );
 }

@@ -3,7 +3,7 @@ import { usePageTitle } from "../../shared/frame/page_title";
 import style from "./welcome.module.css";
 
 /** The title of a step, and what it is about. */
-export function Card({ title, text, children }: { title: string; text: ReactNode; children: ReactNode }) {
+export function WelcomeCard({ title, text, children }: { title: string; text: ReactNode; children: ReactNode }) {
   usePageTitle(title);
   return (
     <section className={style.card} aria-labelledby="step-title">

@@ -5,7 +5,7 @@ export type Source = "embedded" | "provider" | "server";
 
 /** One of the sources of models; the chosen one shows what it needs. */
 export function ChoiceCard({
-  of,
+  source,
   chosen,
   onChoose,
   icon: Icon,
@@ -16,7 +16,7 @@ export function ChoiceCard({
   disabled,
   children,
 }: {
-  of: Source;
+  source: Source;
   chosen: Source;
   onChoose: (source: Source) => void;
   icon: ComponentType<{ size?: number }>;
@@ -28,15 +28,15 @@ export function ChoiceCard({
   children?: ReactNode;
 }) {
   return (
-    <div className={style.choice} data-on={chosen === of || undefined}>
+    <div className={style.choice} data-on={chosen === source || undefined}>
       <label>
         <input
           type="radio"
           name="model"
-          checked={chosen === of}
+          checked={chosen === source}
           disabled={disabled}
-          onChange={() => onChoose(of)}
-          aria-describedby={`about-${of}`}
+          onChange={() => onChoose(source)}
+          aria-describedby={`about-${source}`}
           aria-label={title}
         />
         <span className={`kind ${kind}`}>
@@ -47,12 +47,12 @@ export function ChoiceCard({
             <b className="t-500">{title}</b>
             {pill}
           </span>
-          <span className="t-13 t-2" id={`about-${of}`}>
+          <span className="t-13 t-2" id={`about-${source}`}>
             {text}
           </span>
         </span>
       </label>
-      {chosen === of && children && <div className={style.more}>{children}</div>}
+      {chosen === source && children && <div className={style.more}>{children}</div>}
     </div>
   );
 }

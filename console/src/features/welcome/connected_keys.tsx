@@ -1,27 +1,28 @@
 import { Button } from "@mantine/core";
 import { asApiError } from "../../api/errors";
-import { words } from "../../shared/i18n/words";
-import { Pill } from "../../shared/marks/status";
-import { findProvider, providerName } from "../../shared/providers/providers";
-import { type ApiKey, type Tried, tryStoredKey, useKeyChange } from "../../shared/providers/queries";
-import { testWords } from "../../shared/providers/server_words";
+import { createTranslator } from "../../shared/i18n/words";
+import { StatusPill } from "../../shared/marks/status";
+import { ProblemNote } from "../../shared/patterns/refusal_note";
+import { findProvider, providerNameOf } from "../../shared/providers/providers";
+import { type ApiKey, type Tried, tryStoredKey, useProviderKeyChange } from "../../shared/providers/queries";
+import { describeTestResult } from "../../shared/providers/server_words";
 import en from "./words.en.json";
 
-const say = words(en, "features/welcome");
+const say = createTranslator(en, "features/welcome");
 
 /** Whether a key stands for a server of one's own, and not for a provider. */
 export const isServerKey = (key: ApiKey) => Boolean(findProvider(key.provider)?.isKeyless);
 
 /** The keys that exist, from an earlier visit or another person: one press takes one of them. */
 export function ConnectedKeys({ keys, onWorks }: { keys: ApiKey[]; onWorks: (tried: Required<Tried>) => void }) {
-  const attempt = useKeyChange(async (key: ApiKey) => {
+  const attempt = useProviderKeyChange(async (key: ApiKey) => {
     const { key: stored, test } = await tryStoredKey(key);
     if (stored) onWorks({ key: stored, test });
     return test;
   });
   const failure = attempt.error
     ? asApiError(attempt.error).message
-    : attempt.data && !attempt.data.success && testWords(attempt.data.message);
+    : attempt.data && !attempt.data.success && describeTestResult(attempt.data.message);
   return (
     <>
       {keys.map((key) => (
@@ -29,9 +30,9 @@ export function ConnectedKeys({ keys, onWorks }: { keys: ApiKey[]; onWorks: (tri
           <span className="grow stack">
             <span className="row g8 wrap">
               <span className="t-13 t-500">{key.name}</span>
-              <Pill tone="ok">{say("isConnected")}</Pill>
+              <StatusPill tone="ok">{say("isConnected")}</StatusPill>
             </span>
-            <span className="t-12 t-3 cut">{key.base_url ?? providerName(key.provider)}</span>
+            <span className="t-12 t-3 cut">{key.base_url ?? providerNameOf(key.provider)}</span>
           </span>
           <Button
             variant="default"
@@ -43,11 +44,7 @@ export function ConnectedKeys({ keys, onWorks }: { keys: ApiKey[]; onWorks: (tri
           </Button>
         </div>
       ))}
-      {failure && (
-        <div className="note bad" role="alert">
-          {failure}
-        </div>
-      )}
+      <ProblemNote>{failure}</ProblemNote>
     </>
   );
 }

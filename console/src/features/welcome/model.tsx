@@ -7,47 +7,54 @@ import Server from "icon:server";
 import { Button, Select } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { asApiError } from "../../api/errors";
-import { words } from "../../shared/i18n/words";
-import { Pill } from "../../shared/marks/status";
-import { KeyForm } from "../../shared/providers/key_form";
-import { isChatModel, providerName } from "../../shared/providers/providers";
+import { createTranslator } from "../../shared/i18n/words";
+import { StatusPill } from "../../shared/marks/status";
+import { RefusalNote } from "../../shared/patterns/refusal_note";
+import { ProviderKeyForm } from "../../shared/providers/key_form";
+import { providerNameOf } from "../../shared/providers/providers";
 import {
   type ApiKey,
   createProviderKey,
   type FoundServer,
-  findKeyOfServer,
+  findServerKey,
   type ModelProbe,
   probeQuery,
   providerKeysQuery,
   type Tried,
-  useKeyChange,
+  useProviderKeyChange,
 } from "../../shared/providers/queries";
-import { ServerForm } from "../../shared/providers/server_form";
-import { reasonWords } from "../../shared/providers/server_words";
+import { ModelServerForm } from "../../shared/providers/server_form";
+import { describeProbeReason } from "../../shared/providers/server_words";
 import { translateSentence } from "../../shared/sentences/sentences";
-import { Failure, RowsLoading } from "../../shared/states/states";
-import { Card } from "./card";
+import { FailureState, RowSkeletons } from "../../shared/states/states";
+import { WelcomeCard } from "./card";
 import { ChoiceCard, type Source } from "./choice";
 import { ConnectedKeys, isServerKey } from "./connected_keys";
+import { filterChatModels, sourceOfModel } from "./model_source";
 import style from "./welcome.module.css";
 import en from "./words.en.json";
 
-const say = words(en, "features/welcome");
+const say = createTranslator(en, "features/welcome");
 type Connected = { provider: string; models: string[]; ms?: number; hasSecret?: boolean };
-const connectedBy = ({ key, test }: Required<Tried>): Connected => ({
+const toConnectedModel = ({ key, test }: Required<Tried>): Connected => ({
   provider: key.provider,
   models: test.models,
   ms: test.latency_ms,
   hasSecret: Boolean(key.key_prefix),
 });
 
-const hostOf = (url: string) => new URL(url).host.replace("127.0.0.1", "localhost");
+const hostOfUrl = (url: string) => new URL(url).host.replace("127.0.0.1", "localhost");
 
 /** One press connects a found server: it needs no secret. */
-function Servers({ servers, onConnected }: { servers: FoundServer[]; onConnected: (found: Connected) => void }) {
-  const connect = useKeyChange(async ({ provider, base_url, models, api_key_id }: FoundServer) => {
-    if (!api_key_id) await createProviderKey({ provider, base_url, name: hostOf(base_url) });
+function FoundServerList({
+  servers,
+  onConnected,
+}: {
+  servers: FoundServer[];
+  onConnected: (found: Connected) => void;
+}) {
+  const connect = useProviderKeyChange(async ({ provider, base_url, models, api_key_id }: FoundServer) => {
+    if (!api_key_id) await createProviderKey({ provider, base_url, name: hostOfUrl(base_url) });
     return onConnected({ provider, models });
   });
   return (
@@ -55,19 +62,15 @@ function Servers({ servers, onConnected }: { servers: FoundServer[]; onConnected
       {servers.map((server) => (
         <div className="row g8" key={server.base_url}>
           <span className="grow stack">
-            <span className="mono t-13">{hostOf(server.base_url)}</span>
+            <span className="mono t-13">{hostOfUrl(server.base_url)}</span>
             <span className="t-12 t-3 cut">{server.models.join(", ")}</span>
           </span>
           <Button variant="default" size="xs" loading={connect.isPending} onClick={() => connect.mutate(server)}>
-            {say("connect", { host: hostOf(server.base_url) })}
+            {say("connect", { host: hostOfUrl(server.base_url) })}
           </Button>
         </div>
       ))}
-      {connect.error && (
-        <div className="note bad" role="alert">
-          {asApiError(connect.error).message}
-        </div>
-      )}
+      <RefusalNote error={connect.error} />
     </>
   );
 }
@@ -80,13 +83,13 @@ type OwnServerProps = {
 };
 
 /** What answers on this machine, and the address of one elsewhere. */
-function OwnServer({ probe, keys, onConnected, onAgain }: OwnServerProps) {
-  const onWorks = (tried: Required<Tried>) => onConnected(connectedBy(tried));
-  const others = probe.servers.filter((server) => !findKeyOfServer(keys, server));
+function OwnServerForm({ probe, keys, onConnected, onAgain }: OwnServerProps) {
+  const onWorks = (tried: Required<Tried>) => onConnected(toConnectedModel(tried));
+  const others = probe.servers.filter((server) => !findServerKey(keys, server));
   return (
     <>
       <ConnectedKeys keys={keys} onWorks={onWorks} />
-      {others.length > 0 && <Servers servers={others} onConnected={onConnected} />}
+      {others.length > 0 && <FoundServerList servers={others} onConnected={onConnected} />}
       {probe.servers.length === 0 && keys.length === 0 && probe.is_searched && (
         <div className="row g8 wrap">
           <span className="t-13 t-2 grow">{say("noServer")}</span>
@@ -96,18 +99,26 @@ function OwnServer({ probe, keys, onConnected, onAgain }: OwnServerProps) {
         </div>
       )}
       <span className="t-13 t-500">{say("otherServer")}</span>
-      <ServerForm onWorks={onWorks} />
+      <ModelServerForm onWorks={onWorks} />
     </>
   );
 }
 
-function Works({ found, model, onModel }: { found: Connected; model: string; onModel: (model: string) => void }) {
+function WorkingModel({
+  found,
+  model,
+  onModel,
+}: {
+  found: Connected;
+  model: string;
+  onModel: (model: string) => void;
+}) {
   return (
     <>
       <div className="note ok" role="status">
         <Check size={15} />
         {say(found.ms === undefined ? "connected" : found.hasSecret ? "keyWorks" : "serverConnected", {
-          provider: providerName(found.provider),
+          provider: providerNameOf(found.provider),
           count: found.models.length,
           ms: found.ms ?? 0,
         })}
@@ -124,11 +135,6 @@ function Works({ found, model, onModel }: { found: Connected; model: string; onM
   );
 }
 
-const chatModelsOf = (models: string[]) => {
-  const chat = models.filter(isChatModel);
-  return chat.length ? chat : models;
-};
-
 type Group = { chosen: Source; onChoose: (source: Source) => void };
 
 /** The model that the server brings. */
@@ -137,16 +143,22 @@ function EmbeddedChoice({ model, ...group }: Group & { model?: ModelProbe["embed
   return (
     <ChoiceCard
       {...group}
-      of="embedded"
+      source="embedded"
       icon={Cpu}
       kind="k-know"
       title={say("embedded")}
       disabled={!isReady}
-      pill={isReady ? <Pill tone="ok">{say("ready")}</Pill> : <Pill tone="warn">{say("notThere")}</Pill>}
+      pill={
+        isReady ? (
+          <StatusPill tone="ok">{say("ready")}</StatusPill>
+        ) : (
+          <StatusPill tone="warn">{say("notThere")}</StatusPill>
+        )
+      }
       text={
         isReady
           ? say(model?.is_demo ? "embeddedText" : "ownText", { name: translateSentence(model?.name ?? "") })
-          : (reasonWords(model?.reason) ?? say("notThere"))
+          : (describeProbeReason(model?.reason) ?? say("notThere"))
       }
     />
   );
@@ -154,17 +166,17 @@ function EmbeddedChoice({ model, ...group }: Group & { model?: ModelProbe["embed
 
 /** Keys that are there already, and a form for another one. */
 function ProviderKeyForms({ keys, onConnected }: { keys: ApiKey[]; onConnected: (found: Connected) => void }) {
-  const onWorks = (tried: Required<Tried>) => onConnected(connectedBy(tried));
+  const onWorks = (tried: Required<Tried>) => onConnected(toConnectedModel(tried));
   return (
     <>
       <ConnectedKeys keys={keys} onWorks={onWorks} />
       {keys.length > 0 && <span className="t-13 t-500">{say("otherKey")}</span>}
-      <KeyForm onWorks={onWorks} />
+      <ProviderKeyForm onWorks={onWorks} />
     </>
   );
 }
 
-const Continue = ({ model, onDone }: { model?: string; onDone: (model: string) => void }) => (
+const ContinueButton = ({ model, onDone }: { model?: string; onDone: (model: string) => void }) => (
   <div className="row">
     <Button
       className={`push ${style.tall}`}
@@ -177,30 +189,41 @@ const Continue = ({ model, onDone }: { model?: string; onDone: (model: string) =
   </div>
 );
 
-type SourcesProps = { probe: ModelProbe; keys: ApiKey[]; onDone: (model: string) => void; onAgain: () => void };
+type SourcesProps = {
+  probe: ModelProbe;
+  keys: ApiKey[];
+  /** The one that was chosen before somebody came back. */
+  chosenModel?: string;
+  onDone: (model: string) => void;
+  onAgain: () => void;
+};
 
-function Sources({ probe, keys, onDone, onAgain }: SourcesProps) {
+function ModelSources({ probe, keys, chosenModel, onDone, onAgain }: SourcesProps) {
   const embedded = probe.embedded.find((model) => model.kind === "chat");
   const isReady = embedded?.available ?? false;
+  const chosenSource = chosenModel && sourceOfModel(chosenModel);
   const servers = keys.filter(isServerKey);
   const providers = keys.filter((key) => !isServerKey(key));
   const [source, setSource] = useState<Source>(() => {
-    // A source that was connected before stays selected.
+    // A source that was chosen or connected before stays selected.
+    if (chosenSource && (chosenSource !== "embedded" || isReady)) return chosenSource;
     if (keys.length) return servers.length ? "server" : "provider";
     return isReady ? "embedded" : probe.servers.length ? "server" : "provider";
   });
   const [found, setFound] = useState<Partial<Record<Source, Connected>>>({});
   const [names, setNames] = useState<Partial<Record<Source, string>>>({});
-  const connected = (of: Source) => (given: Connected) =>
-    setFound((all) => ({ ...all, [of]: { ...given, models: chatModelsOf(given.models) } }));
+  const findConnected = (chosenSource: Source) => (guess: Connected) =>
+    setFound((all) => ({ ...all, [chosenSource]: { ...guess, models: filterChatModels(guess.models) } }));
   const other = found[source];
   const name = names[source] ?? other?.models[0];
-  const model = source === "embedded" ? (isReady ? embedded?.id : undefined) : name && `${other?.provider}/${name}`;
-  const testedModel = (of: Source) => {
-    const given = found[of];
-    const first = names[of] ?? given?.models[0];
+  const before = source === chosenSource ? chosenModel : undefined;
+  const model =
+    source === "embedded" ? (isReady ? embedded?.id : undefined) : name ? `${other?.provider}/${name}` : before;
+  const findTestedModel = (chosenSource: Source) => {
+    const given = found[chosenSource];
+    const first = names[chosenSource] ?? given?.models[0];
     return given && first ? (
-      <Works found={given} model={first} onModel={(value) => setNames({ ...names, [of]: value })} />
+      <WorkingModel found={given} model={first} onModel={(value) => setNames({ ...names, [chosenSource]: value })} />
     ) : undefined;
   };
   const group = { chosen: source, onChoose: setSource };
@@ -211,57 +234,63 @@ function Sources({ probe, keys, onDone, onAgain }: SourcesProps) {
         <EmbeddedChoice {...group} model={embedded} />
         <ChoiceCard
           {...group}
-          of="provider"
+          source="provider"
           icon={KeyRound}
           kind="k-model"
           title={say("provider")}
-          pill={providers.length > 0 && <Pill tone="ok">{say("isConnected")}</Pill>}
+          pill={providers.length > 0 && <StatusPill tone="ok">{say("isConnected")}</StatusPill>}
           text={say("providerText")}
         >
-          {testedModel("provider") ?? <ProviderKeyForms keys={providers} onConnected={connected("provider")} />}
+          {findTestedModel("provider") ?? <ProviderKeyForms keys={providers} onConnected={findConnected("provider")} />}
         </ChoiceCard>
         <ChoiceCard
           {...group}
-          of="server"
+          source="server"
           icon={Server}
           kind="k-flow"
           title={say("server")}
           pill={
             servers.length ? (
-              <Pill tone="ok">{say("isConnected")}</Pill>
+              <StatusPill tone="ok">{say("isConnected")}</StatusPill>
             ) : (
-              probe.servers[0] && <Pill tone="run">{say("foundAt", { host: hostOf(probe.servers[0].base_url) })}</Pill>
+              probe.servers[0] && (
+                <StatusPill tone="run">{say("foundAt", { host: hostOfUrl(probe.servers[0].base_url) })}</StatusPill>
+              )
             )
           }
           text={say("serverText")}
         >
-          {testedModel("server") ?? (
-            <OwnServer probe={probe} keys={servers} onConnected={connected("server")} onAgain={onAgain} />
+          {findTestedModel("server") ?? (
+            <OwnServerForm probe={probe} keys={servers} onConnected={findConnected("server")} onAgain={onAgain} />
           )}
         </ChoiceCard>
       </fieldset>
-      <Continue model={model} onDone={onDone} />
+      <ContinueButton model={model} onDone={onDone} />
     </>
   );
 }
 
-export function ModelStep({ onDone }: { onDone: (model: string) => void }) {
+type StepProps = { chosenModel?: string; onDone: (model: string) => void };
+
+export function ModelStep({ chosenModel, onDone }: StepProps) {
   const { data: probe, error, refetch } = useQuery(probeQuery);
   const keys = useQuery(providerKeysQuery);
+  const isOneThere = probe?.embedded.some((model) => model.kind === "chat" && model.available);
   return (
-    <Card title={say("modelTitle")} text={say("modelText")}>
+    <WelcomeCard title={say("modelTitle")} text={say(isOneThere ? "modelText" : "modelTextNone")}>
       {error && !probe ? (
-        <Failure error={error} onRetry={() => void refetch()} />
+        <FailureState error={error} onRetry={() => void refetch()} />
       ) : probe && !keys.isPending ? (
-        <Sources
+        <ModelSources
           probe={probe}
           keys={keys.data?.data.filter((key) => key.is_active) ?? []}
+          chosenModel={chosenModel}
           onDone={onDone}
           onAgain={() => void refetch()}
         />
       ) : (
-        <RowsLoading rows={3} columns={[28, 300]} />
+        <RowSkeletons rows={3} columns={[28, 300]} />
       )}
-    </Card>
+    </WelcomeCard>
   );
 }

@@ -2,9 +2,9 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useState, useSyncExternalStore } from "react";
 import { meQuery, permissionsQuery } from "../../api/queries";
-import { sessionState, subscribeToSession } from "../../api/session";
+import { readSessionState, subscribeToSession } from "../../api/session";
 import { SchemeSwitch } from "../../shared/frame/scheme";
-import { words } from "../../shared/i18n/words";
+import { createTranslator } from "../../shared/i18n/words";
 import { Logo } from "../../shared/marks/logo";
 import { Boundary } from "../../shared/states/boundary";
 import { AgentStep } from "./agent";
@@ -15,17 +15,25 @@ import style from "./welcome.module.css";
 import en from "./words.en.json";
 import { YouStep } from "./you";
 
-const say = words(en, "features/welcome");
+const say = createTranslator(en, "features/welcome");
 
-const modelName = (id: string) => id.split("/").slice(1).join("/");
+const shortModelName = (id: string) => id.split("/").slice(1).join("/");
 
-function Thread({ step, search, isAnswered }: { step: WelcomeStep; search: WelcomeSearch; isAnswered: boolean }) {
+function WelcomeThread({
+  step,
+  search,
+  isAnswered,
+}: {
+  step: WelcomeStep;
+  search: WelcomeSearch;
+  isAnswered: boolean;
+}) {
   const { data: me } = useQuery({ ...meQuery, enabled: step !== "you" });
   // The last knot is done as the others are: when what it stands for is there.
   const now = isAnswered && step === "answer" ? STEPS.length : STEPS.indexOf(step);
   const hints: Record<WelcomeStep, string> = {
     you: me?.email ?? say("youHint"),
-    model: search.model ? modelName(search.model) : say("modelHint"),
+    model: search.model ? shortModelName(search.model) : say("modelHint"),
     agent: search.agent ? say("agentReady") : say("agentHint"),
     answer: say(isAnswered ? "answerReady" : "answerHint"),
   };
@@ -46,8 +54,8 @@ function Thread({ step, search, isAnswered }: { step: WelcomeStep; search: Welco
 }
 
 /** Four knots on a thread: you, a model, an agent, a first answer. Each may be left. */
-export default function Welcome() {
-  const isIn = useSyncExternalStore(subscribeToSession, sessionState) !== "signed-out";
+export default function WelcomePage() {
+  const isIn = useSyncExternalStore(subscribeToSession, readSessionState) !== "signed-out";
   const search = useSearch({ from: "/welcome" });
   const navigate = useNavigate();
   const [isAnswered, setAnswered] = useState(false);
@@ -56,7 +64,7 @@ export default function Welcome() {
   const canConnect = role?.permissions.includes("api_keys:write") ?? false;
   const wanted = search.step && search.step !== "you" ? search.step : "model";
   const step = !isIn ? "you" : wanted === "model" && role && !canConnect ? "agent" : wanted;
-  const go = (change: WelcomeSearch) =>
+  const goToStep = (change: WelcomeSearch) =>
     void navigate({ to: "/welcome", search: { ...search, ...change }, hash: "", replace: step === "you" });
   return (
     <div className={style.page}>
@@ -75,21 +83,23 @@ export default function Welcome() {
         </span>
       </header>
       <main className={style.main} id="main" data-wide={step === "answer" || undefined}>
-        <Thread step={step} search={search} isAnswered={isAnswered} />
+        <WelcomeThread step={step} search={search} isAnswered={isAnswered} />
         <Boundary>
-          {step === "you" && <YouStep onDone={() => go({ step: "model" })} />}
-          {step === "model" && canConnect && <ModelStep onDone={(model) => go({ step: "agent", model })} />}
+          {step === "you" && <YouStep onDone={() => goToStep({ step: "model" })} />}
+          {step === "model" && canConnect && (
+            <ModelStep chosenModel={search.model} onDone={(model) => goToStep({ step: "agent", model })} />
+          )}
           {step === "agent" && (
             <AgentStep
               model={search.model}
-              onBack={canConnect ? () => go({ step: "model" }) : undefined}
-              onDone={(agent) => go({ step: "answer", agent })}
+              onBack={canConnect ? () => goToStep({ step: "model" }) : undefined}
+              onDone={(agent) => goToStep({ step: "answer", agent })}
             />
           )}
           {step === "answer" && (
             <AnswerStep
               agentId={search.agent}
-              onBack={() => go({ step: "agent" })}
+              onBack={() => goToStep({ step: "agent" })}
               onAnswer={() => setAnswered(true)}
             />
           )}

@@ -3,17 +3,18 @@ import { Button, TextInput } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { Link, Navigate, useLocation } from "@tanstack/react-router";
 import { type FormEvent, type ReactNode, useRef, useState } from "react";
-import { createFirstPerson, type FirstPerson, isSetupOpen, stateOfLink } from "../../api/session";
-import { emailProblem, passwordProblem, requiredProblem, useFormChecks } from "../../shared/form_checks";
-import { words } from "../../shared/i18n/words";
+import { createFirstPerson, type FirstPerson, isSetupOpen, loadLinkState } from "../../api/session";
+import { findEmailProblem, findPasswordProblem, findRequiredProblem, useFormChecks } from "../../shared/form_checks";
+import { createTranslator } from "../../shared/i18n/words";
+import { ProblemNote } from "../../shared/patterns/refusal_note";
 import { SecretInput } from "../../shared/secret_input";
-import { useFields } from "../../shared/use_fields";
-import { Card } from "./card";
-import { tokenOf } from "./search";
+import { useFieldProblems } from "../../shared/use_fields";
+import { WelcomeCard } from "./card";
+import { extractToken } from "./printed_link";
 import style from "./welcome.module.css";
 import en from "./words.en.json";
 
-const say = words(en, "features/welcome");
+const say = createTranslator(en, "features/welcome");
 type Field = Exclude<keyof FirstPerson, "token">;
 const FIELDS: { name: Field; complete: string; type?: string }[] = [
   { name: "first_name", complete: "given-name" },
@@ -24,34 +25,34 @@ const NAMES = ["first_name", "last_name", "email", "password", "token"] as const
 /** Shorter texts are on their way to a token. */
 const MIN_TOKEN_LENGTH = 20;
 
-const linkProblem = (token: string) =>
+const findLinkProblem = (token: string) =>
   token.length >= MIN_TOKEN_LENGTH ? undefined : say(token ? "linkWrong" : "linkMissing");
 
 /** Whether the link works, as soon as there is one: nobody types in everything for nothing. */
 const useLinkState = (token: string) =>
   useQuery({
     queryKey: ["auth", "link", token],
-    queryFn: () => stateOfLink("setup", token),
+    queryFn: () => loadLinkState("setup", token),
     enabled: token.length >= MIN_TOKEN_LENGTH,
     retry: false,
   }).data;
 
 /** The first administrator, made with the link that the server printed in its terminal. */
 export function YouStep({ onDone }: { onDone: () => void }) {
-  const given = tokenOf(useLocation({ select: (now) => now.hash }));
+  const given = extractToken(useLocation({ select: (now) => now.hash }));
   const [link, setLink] = useState("");
   const { data: isOpen } = useQuery({ queryKey: ["auth", "setup"], queryFn: isSetupOpen });
   const ofGiven = useLinkState(isOpen ? given : "");
   const isGivenWrong = Boolean(given) && (ofGiven === "wrong" || given.length < MIN_TOKEN_LENGTH);
-  const pasted = tokenOf(link);
+  const pasted = extractToken(link);
   const ofPasted = useLinkState(isOpen ? pasted : "");
   const isUsed = isOpen === false || ofGiven === "used" || ofPasted === "used";
   if (isOpen === undefined) return null;
   if (!isOpen && !given) return <Navigate to="/sign-in" search={{ to: "/welcome" }} replace />;
-  if (isUsed) return <UsedLink />;
+  if (isUsed) return <UsedLinkNote />;
   const asksForLink = !given || isGivenWrong;
   const isPastedWrong = ofPasted === "wrong";
-  const linkField = (problem?: string) => (
+  const renderLinkField = (problem?: string) => (
     <TextInput
       size="md"
       className={style.both}
@@ -66,16 +67,16 @@ export function YouStep({ onDone }: { onDone: () => void }) {
   );
   if (isGivenWrong && ofPasted !== "works")
     return (
-      <Card title={say("linkWrongTitle")} text={say("linkWrong")}>
-        <AnotherLink token={pasted} isChecking={Boolean(link) && pasted.length >= MIN_TOKEN_LENGTH && !ofPasted}>
-          {linkField}
-        </AnotherLink>
-      </Card>
+      <WelcomeCard title={say("linkWrongTitle")} text={say("linkWrong")}>
+        <AnotherLinkForm token={pasted} isChecking={Boolean(link) && pasted.length >= MIN_TOKEN_LENGTH && !ofPasted}>
+          {renderLinkField}
+        </AnotherLinkForm>
+      </WelcomeCard>
     );
   return (
     <PersonForm
       token={asksForLink ? pasted : given}
-      linkField={given ? undefined : linkField}
+      linkField={given ? undefined : renderLinkField}
       isLinkWrong={isPastedWrong}
       onDone={onDone}
     />
@@ -86,18 +87,18 @@ type LinkField = (problem?: string) => ReactNode;
 type AnotherLinkProps = { token: string; isChecking: boolean; children: LinkField };
 
 /** Another link in place of the wrong one. A whole link is tried at once; the button says what is wrong with a part. */
-function AnotherLink({ token, isChecking, children: linkField }: AnotherLinkProps) {
+function AnotherLinkForm({ token, isChecking, children: linkField }: AnotherLinkProps) {
   const form = useRef<HTMLFormElement>(null);
-  const { check, wrong } = useFormChecks(form, { link: linkProblem(token) });
-  const submit = (event: FormEvent) => {
+  const { check, wrong: problemOfField } = useFormChecks(form, { link: findLinkProblem(token) });
+  const handleSubmit = (event: FormEvent) => {
     event.preventDefault();
     check();
   };
   return (
-    <form className="stack g20" ref={form} onSubmit={submit} noValidate>
-      {linkField(wrong("link"))}
+    <form className="stack g20" ref={form} onSubmit={handleSubmit} noValidate>
+      {linkField(problemOfField("link"))}
       <div className="row between wrap">
-        <SignInInstead />
+        <SignInInsteadNote />
         <Button type="submit" className={style.tall} loading={isChecking} rightSection={<ArrowRight size={15} />}>
           {say("continue")}
         </Button>
@@ -106,14 +107,14 @@ function AnotherLink({ token, isChecking, children: linkField }: AnotherLinkProp
   );
 }
 
-const SignInInstead = () => (
+const SignInInsteadNote = () => (
   <Link className="t-13 t-2" to="/sign-in">
     {say("haveAccount")}
   </Link>
 );
 
-const UsedLink = () => (
-  <Card title={say("linkUsedTitle")} text={say("linkUsed")}>
+const UsedLinkNote = () => (
+  <WelcomeCard title={say("linkUsedTitle")} text={say("linkUsed")}>
     <div>
       <Button
         className={style.tall}
@@ -123,7 +124,7 @@ const UsedLink = () => (
         {say("signIn")}
       </Button>
     </div>
-  </Card>
+  </WelcomeCard>
 );
 
 type FormProps = { token: string; linkField?: LinkField; isLinkWrong: boolean; onDone: () => void };
@@ -131,15 +132,15 @@ type FormProps = { token: string; linkField?: LinkField; isLinkWrong: boolean; o
 function PersonForm({ token, linkField, isLinkWrong, onDone }: FormProps) {
   const [person, setPerson] = useState({ first_name: "", last_name: "", email: "", password: "" });
   const create = useMutation({ mutationFn: createFirstPerson, onSuccess: onDone });
-  const { form, rest, problemOf } = useFields(create.error, NAMES);
-  const set = (name: Field) => (event: { currentTarget: HTMLInputElement }) =>
+  const { form, rest, problemOf } = useFieldProblems(create.error, NAMES);
+  const setField = (name: Field) => (event: { currentTarget: HTMLInputElement }) =>
     setPerson({ ...person, [name]: event.currentTarget.value });
   const { check, wrong: unfit } = useFormChecks(form, {
-    first_name: requiredProblem(person.first_name),
-    last_name: requiredProblem(person.last_name),
-    email: emailProblem(person.email),
-    password: passwordProblem(person.password),
-    token: isLinkWrong ? say("linkWrong") : linkProblem(token),
+    first_name: findRequiredProblem(person.first_name),
+    last_name: findRequiredProblem(person.last_name),
+    email: findEmailProblem(person.email),
+    password: findPasswordProblem(person.password),
+    token: isLinkWrong ? say("linkWrong") : findLinkProblem(token),
   });
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -150,13 +151,9 @@ function PersonForm({ token, linkField, isLinkWrong, onDone }: FormProps) {
   const aboutLink = unfit("token") ?? (problemOf("token") && say("linkWrong"));
   const above = linkField ? rest : aboutLink || rest;
   return (
-    <Card title={say("youTitle")} text={say("youText")}>
+    <WelcomeCard title={say("youTitle")} text={say("youText")}>
       <form className="stack g20" ref={form} onSubmit={submit} noValidate>
-        {above && (
-          <div className="note bad" role="alert">
-            {above}
-          </div>
-        )}
+        <ProblemNote>{above}</ProblemNote>
         <div className={style.fields}>
           {FIELDS.map(({ name, complete, type }, i) => (
             <TextInput
@@ -169,7 +166,7 @@ function PersonForm({ token, linkField, isLinkWrong, onDone }: FormProps) {
               autoFocus={i === 0}
               error={wrong(name)}
               value={person[name]}
-              onChange={set(name)}
+              onChange={setField(name)}
             />
           ))}
           <SecretInput
@@ -181,12 +178,12 @@ function PersonForm({ token, linkField, isLinkWrong, onDone }: FormProps) {
             visibilityToggleButtonProps={{ "aria-label": say("showPassword") }}
             error={wrong("password")}
             value={person.password}
-            onChange={set("password")}
+            onChange={setField("password")}
           />
           {linkField?.(aboutLink)}
         </div>
         <div className="row between wrap">
-          <SignInInstead />
+          <SignInInsteadNote />
           <Button
             type="submit"
             className={style.tall}
@@ -197,6 +194,6 @@ function PersonForm({ token, linkField, isLinkWrong, onDone }: FormProps) {
           </Button>
         </div>
       </form>
-    </Card>
+    </WelcomeCard>
   );
 }

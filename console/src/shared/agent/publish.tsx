@@ -8,7 +8,7 @@ const PublishDialog = lazy(() => import("./publish_dialog"));
 type Props = { agentId: string; onClose: () => void; onPublished: () => void };
 
 /** Publishes an agent: what its draft changes is reviewed first; without a draft it is published as it is. */
-export const Publish = (props: Props) => (
+export const PublishButton = (props: Props) => (
   <SavedFirst agentId={props.agentId} onClose={props.onClose}>
     <PublishSaved {...props} />
   </SavedFirst>
@@ -20,17 +20,17 @@ function PublishSaved({ agentId, onClose, onPublished }: Props) {
   const draftNow = useQuery({ ...draftQuery(agentId), staleTime: 0 });
   const { isError, isFetchedAfterMount } = draftNow;
   const draft = isFetchedAfterMount ? draftNow.data : undefined;
-  const published = async () => {
+  const closeAndReport = async () => {
     onPublished();
     await client.invalidateQueries({ queryKey: ["agents"] });
   };
   // A draft that cannot be read is looked at by the review, which says so.
   if (!draft && !isError) return null;
   if (!draft || draft.is_stored)
-    return <PublishReview agentId={agentId} onClose={onClose} onPublished={() => void published()} />;
+    return <PublishReview agentId={agentId} onClose={onClose} onPublished={() => void closeAndReport()} />;
   return (
     <Suspense fallback={null}>
-      <PublishDialog agentId={agentId} onClose={onClose} onPublished={() => void published()} />
+      <PublishDialog agentId={agentId} onClose={onClose} onPublished={() => void closeAndReport()} />
     </Suspense>
   );
 }

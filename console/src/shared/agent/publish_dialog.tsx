@@ -1,13 +1,13 @@
 import { Button, Modal, Textarea } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
-import { api, data } from "../../api/client";
-import { asApiError } from "../../api/errors";
-import { words } from "../i18n/words";
+import { api, unwrapData } from "../../api/client";
+import { createTranslator } from "../i18n/words";
+import { RefusalNote } from "../patterns/refusal_note";
 import { announcePublished } from "./published";
 import en from "./words.en.json";
 
-const say = words(en, "shared/agent");
+const say = createTranslator(en, "shared/agent");
 type Props = { agentId: string; onClose: () => void; onPublished: () => void };
 
 /** Publishes an agent for the first time as it is: there is no draft whose changes could be reviewed. */
@@ -15,7 +15,7 @@ export default function PublishDialog({ agentId, onClose, onPublished }: Props) 
   const [note, setNote] = useState("");
   const publish = useMutation({
     mutationFn: () =>
-      data(
+      unwrapData(
         api.POST("/api/v1/agents/{agent_id}/publish", {
           params: { path: { agent_id: agentId } },
           body: note.trim() ? { note: note.trim() } : {},
@@ -35,11 +35,7 @@ export default function PublishDialog({ agentId, onClose, onPublished }: Props) 
           publish.mutate();
         }}
       >
-        {publish.error && (
-          <div className="note bad" role="alert">
-            {asApiError(publish.error).message}
-          </div>
-        )}
+        <RefusalNote error={publish.error} />
         <p className="t-2">{say("publishText")}</p>
         <Textarea
           label={say("publishNote")}

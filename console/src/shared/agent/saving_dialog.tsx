@@ -1,10 +1,10 @@
 import { Modal } from "@mantine/core";
-import { words } from "../i18n/words";
+import { createTranslator } from "../i18n/words";
 import type { DraftSave } from "./unsaved";
-import { UnsavedWarning } from "./unsaved_note";
+import { UnsavedDraftWarning } from "./unsaved_note";
 import en from "./words.en.json";
 
-const say = words(en, "shared/agent");
+const say = createTranslator(en, "shared/agent");
 type Props = { agentId: string; save: DraftSave; onClose: () => void };
 
 /** Stands in the place of a review while what was typed is on its way, or could not be saved. */
@@ -16,7 +16,7 @@ export default function SavingDialog({ agentId, save, onClose }: Props) {
           {say("savingFirst")}
         </p>
       ) : (
-        <UnsavedWarning agentId={agentId} reason={save.reason} />
+        <UnsavedDraftWarning agentId={agentId} reason={save.reason} />
       )}
     </Modal>
   );

@@ -3,17 +3,17 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { homeQuery } from "../../api/queries";
 import type { components } from "../../api/schema";
-import { words } from "../i18n/words";
-import { Pill } from "../marks/status";
+import { createTranslator } from "../i18n/words";
+import { StatusPill } from "../marks/status";
 import en from "./words.en.json";
 
 type Need = components["schemas"]["Home"]["needs"][number];
 
-const say = words(en, "shared/agent");
+const say = createTranslator(en, "shared/agent");
 const STALE_MS = 30_000;
 
 /** Whether a used-up budget keeps this agent from answering anybody. */
-export const isSilenced = (needs: Need[], agentId: string): boolean =>
+export const isAgentSilenced = (needs: Need[], agentId: string): boolean =>
   needs.some(
     ({ title_code: code, params }) =>
       code === "budget_blocks" &&
@@ -21,13 +21,13 @@ export const isSilenced = (needs: Need[], agentId: string): boolean =>
   );
 
 /** "Published" beside an agent that answers nobody would mislead: Home knows why. */
-export function Silent({ agentId }: { agentId: string }) {
+export function SilentAgentNote({ agentId }: { agentId: string }) {
   const { data: home } = useQuery({ ...homeQuery, staleTime: STALE_MS });
-  if (!home || !isSilenced(home.needs, agentId)) return null;
+  if (!home || !isAgentSilenced(home.needs, agentId)) return null;
   return (
     <Tooltip label={say("budgetUsedUp")}>
       <Link to="/agents/$agentId/statistics" params={{ agentId }}>
-        <Pill tone="bad">{say("answersNobody")}</Pill>
+        <StatusPill tone="bad">{say("answersNobody")}</StatusPill>
       </Link>
     </Tooltip>
   );

@@ -2,19 +2,19 @@ import Info from "icon:info";
 import { Button, Tooltip } from "@mantine/core";
 import { useState } from "react";
 import type { components } from "../../api/schema";
-import { words } from "../i18n/words";
-import { useNeeds } from "../states/access";
-import { Publish } from "./publish";
+import { createTranslator } from "../i18n/words";
+import { useMissingAccessHint } from "../states/access";
+import { PublishButton } from "./publish";
 import en from "./words.en.json";
 
-const say = words(en, "shared/agent");
+const say = createTranslator(en, "shared/agent");
 type Agent = Pick<components["schemas"]["AgentOut"], "id" | "status" | "version">;
 
 /** Says of an agent that is not published that it answers all the same, and with what; offers to publish it. */
-export function Unpublished({ agent }: { agent: Agent }) {
+export function UnpublishedNote({ agent }: { agent: Agent }) {
   const [isOpen, setOpen] = useState(false);
-  const needs = useNeeds("agents:write");
-  const close = () => setOpen(false);
+  const needs = useMissingAccessHint("agents:write");
+  const closeDialog = () => setOpen(false);
   if (agent.status !== "draft") return null;
   return (
     <div className="note warn">
@@ -32,7 +32,7 @@ export function Unpublished({ agent }: { agent: Agent }) {
           {say("publish")}
         </Button>
       </Tooltip>
-      {isOpen && <Publish agentId={agent.id} onClose={close} onPublished={close} />}
+      {isOpen && <PublishButton agentId={agent.id} onClose={closeDialog} onPublished={closeDialog} />}
     </div>
   );
 }

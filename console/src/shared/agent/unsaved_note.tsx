@@ -1,13 +1,13 @@
 import TriangleAlert from "icon:triangle-alert";
 import { Link } from "@tanstack/react-router";
-import { words } from "../i18n/words";
+import { createTranslator } from "../i18n/words";
 import { useDraftSave } from "./unsaved";
 import en from "./words.en.json";
 
-const say = words(en, "shared/agent");
+const say = createTranslator(en, "shared/agent");
 
 /** Says that something typed in Build is not part of the draft, why, and where it is. */
-export function UnsavedWarning({ agentId, reason }: { agentId: string; reason: string }) {
+export function UnsavedDraftWarning({ agentId, reason }: { agentId: string; reason: string }) {
   return (
     <div className="note bad" role="alert">
       <TriangleAlert size={15} />
@@ -22,7 +22,7 @@ export function UnsavedWarning({ agentId, reason }: { agentId: string; reason: s
 }
 
 /** Stands above the screens of an agent while changes of Build could not be saved. */
-export function UnsavedNote({ agentId }: { agentId: string }) {
+export function UnsavedDraftNote({ agentId }: { agentId: string }) {
   const { state, reason } = useDraftSave(agentId);
-  return state === "unsaved" ? <UnsavedWarning agentId={agentId} reason={reason} /> : null;
+  return state === "unsaved" ? <UnsavedDraftWarning agentId={agentId} reason={reason} /> : null;
 }

@@ -2,20 +2,20 @@ import FileText from "icon:file-text";
 import Music from "icon:music";
 import X from "icon:x";
 import { ActionIcon, Progress } from "@mantine/core";
-import { attachmentKind } from "@retinue/attachments";
+import { attachmentKindOf } from "@retinue/attachments";
 import { useQuery } from "@tanstack/react-query";
 import { useCallback } from "react";
 import { api } from "../../api/client";
-import { useMay } from "../../api/queries";
-import { words } from "../i18n/words";
+import { usePermissionCheck } from "../../api/queries";
+import { createTranslator } from "../i18n/words";
 import type { Attached, AttachedUpload } from "./attachments";
 import style from "./chat.module.css";
 import en from "./words.en.json";
 
-const say = words(en, "shared/chat");
+const say = createTranslator(en, "shared/chat");
 
 /** A picture from bytes of this page. Their address is given up with the element. */
-function Picture({ content, alt }: { content: Blob; alt: string }) {
+function ImagePreview({ content, alt }: { content: Blob; alt: string }) {
   const show = useCallback(
     (image: HTMLImageElement) => {
       const url = URL.createObjectURL(content);
@@ -27,13 +27,13 @@ function Picture({ content, alt }: { content: Blob; alt: string }) {
   return <img ref={show} alt={alt} />;
 }
 
-const contentOf = async (fileId: string): Promise<Blob> => {
+const loadFileContent = async (fileId: string): Promise<Blob> => {
   const path = { file_id: fileId };
   const { data } = await api.GET("/api/v1/files/{file_id}/content", { params: { path }, parseAs: "blob" });
   return data as unknown as Blob;
 };
 
-const Icon = ({ kind }: { kind: Attached["kind"] }) =>
+const AttachmentIcon = ({ kind }: { kind: Attached["kind"] }) =>
   kind === "audio" ? <Music size={14} /> : <FileText size={14} />;
 
 /** The files of a message: images as small pictures, all of them to be saved. */
@@ -41,39 +41,39 @@ export function AttachedFiles({ files }: { files: Attached[] }) {
   return (
     <ul className={style.files} aria-label={say("attached")}>
       {files.map((file) => (
-        <StoredFile key={file.file_id} of={file} />
+        <StoredFileItem key={file.file_id} file={file} />
       ))}
     </ul>
   );
 }
 
-function StoredFile({ of: file }: { of: Attached }) {
-  const may = useMay();
+function StoredFileItem({ file }: { file: Attached }) {
+  const may = usePermissionCheck();
   const isImage = file.kind === "image";
   const { data, isError } = useQuery({
     queryKey: ["files", file.file_id, "content"],
-    queryFn: () => contentOf(file.file_id),
+    queryFn: () => loadFileContent(file.file_id),
     enabled: isImage && may("files:read"),
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 60_000,
     retry: false,
   });
-  const save = async () => {
+  const saveFile = async () => {
     const link = document.createElement("a");
-    link.href = URL.createObjectURL(data ?? (await contentOf(file.file_id)));
+    link.href = URL.createObjectURL(data ?? (await loadFileContent(file.file_id)));
     link.download = file.filename;
     link.click();
     URL.revokeObjectURL(link.href);
   };
   return (
     <li className={style.file}>
-      {data ? <Picture content={data} alt={file.filename} /> : <Icon kind={file.kind} />}
+      {data ? <ImagePreview content={data} alt={file.filename} /> : <AttachmentIcon kind={file.kind} />}
       {may("files:read") && !isError ? (
         <button
           type="button"
           className="cut"
           title={say("save", { name: file.filename })}
-          onClick={() => void save().catch(() => undefined)}
+          onClick={() => void saveFile().catch(() => undefined)}
         >
           {file.filename}
         </button>
@@ -91,19 +91,19 @@ export function AttachedUploads({ uploads, onDismiss }: UploadProps) {
   return (
     <ul className={style.files} aria-label={say("attached")}>
       {uploads.map((one) => (
-        <UploadedFile key={one.key} of={one} onDismiss={() => onDismiss(one.key)} />
+        <UploadItem key={one.key} file={one} onDismiss={() => onDismiss(one.key)} />
       ))}
     </ul>
   );
 }
 
-function UploadedFile({ of: upload, onDismiss }: { of: AttachedUpload; onDismiss: () => void }) {
+function UploadItem({ file: upload, onDismiss }: { file: AttachedUpload; onDismiss: () => void }) {
   const { file, problem } = upload;
-  const kind = attachmentKind(file.name);
+  const kind = attachmentKindOf(file.name);
   const image = kind === "image" && !problem && file instanceof File ? file : undefined;
   return (
     <li className={style.file} data-failed={problem ? true : undefined}>
-      {image ? <Picture content={image} alt="" /> : <Icon kind={kind} />}
+      {image ? <ImagePreview content={image} alt="" /> : <AttachmentIcon kind={kind} />}
       <span className="cut">{file.name}</span>
       {problem && <span role="alert">{typeof problem === "object" ? problem.message : say(`file_${problem}`)}</span>}
       {!problem && !upload.stored && (

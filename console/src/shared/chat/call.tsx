@@ -1,20 +1,20 @@
 import ChevronDown from "icon:chevron-down";
-import { queryOptions, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
-import { api, data } from "../../api/client";
-import { useMay } from "../../api/queries";
-import { words } from "../i18n/words";
+import { usePermissionCheck } from "../../api/queries";
+import { decidableQuery } from "../approvals/decidable";
+import { createTranslator } from "../i18n/words";
 import { JsonView } from "../marks/json_view";
 import { KindIcon } from "../marks/kind_icon";
-import { duration } from "../time";
+import { formatDuration } from "../time";
 import { AttachedFiles } from "./attached_files";
 import style from "./call.module.css";
 import type { ToolCall } from "./chat";
 import chat from "./chat.module.css";
 import en from "./words.en.json";
 
-const say = words(en, "shared/chat");
+const say = createTranslator(en, "shared/chat");
 const DELEGATION = "delegate_to_";
 const STATES: Record<string, string> = {
   running: say("working"),
@@ -23,36 +23,36 @@ const STATES: Record<string, string> = {
   timeout: say("timeout"),
   denied: say("denied"),
 };
-const isDone = ({ status }: ToolCall) => status === "completed" || status === "success";
+const isFinishedCall = ({ status }: ToolCall) => status === "completed" || status === "success";
 
-function outcomeOf(call: ToolCall): string {
-  if (isDone(call)) return call.tookMs === undefined ? say("completed") : duration(call.tookMs);
+function describeOutcome(call: ToolCall): string {
+  if (isFinishedCall(call)) return call.tookMs === undefined ? say("completed") : formatDuration(call.tookMs);
   // Nobody has rejected what nobody has decided.
   if (call.status === "timeout" && call.approvalId) return say("expired");
   return STATES[call.status] ?? call.status;
 }
 
 /** The input in one line: the task of a sub-agent is a sentence, everything else is JSON. */
-function inputOf({ tool, input }: ToolCall): string {
+function describeInput({ tool, input }: ToolCall): string {
   const task = (input as { task?: unknown } | null)?.task;
   return tool.startsWith(DELEGATION) && typeof task === "string" ? task : JSON.stringify(input ?? {});
 }
 
 /** One use of a tool: closed its name, input and time; open what was asked and what came back. */
-export function Call({ call }: { call: ToolCall }) {
+export function ToolCallView({ call }: { call: ToolCall }) {
   const [isOpen, setOpen] = useState(false);
   const isDelegation = call.tool.startsWith(DELEGATION);
   const isWaiting = call.status === "awaiting_approval";
   return (
     <div className={style.call}>
       <button type="button" className={style.callHead} aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-        <KindIcon of={isWaiting ? "wait" : isDelegation ? "sub" : "tool"} small />
+        <KindIcon kind={isWaiting ? "wait" : isDelegation ? "sub" : "tool"} small />
         <span className="t-500 cut">{isDelegation ? call.tool.slice(DELEGATION.length) : call.tool}</span>
-        <span className={`t-3 cut grow t-12 ${isDelegation ? "" : "mono"}`}>{inputOf(call)}</span>
+        <span className={`t-3 cut grow t-12 ${isDelegation ? "" : "mono"}`}>{describeInput(call)}</span>
         <span
-          className={`t-12 num fix ${isDone(call) || call.status === "running" || isWaiting ? "t-3" : style.failed}`}
+          className={`t-12 num fix ${isFinishedCall(call) || call.status === "running" || isWaiting ? "t-3" : style.failed}`}
         >
-          {outcomeOf(call)}
+          {describeOutcome(call)}
         </span>
         <ChevronDown size={14} className={isOpen ? chat.up : ""} />
       </button>
@@ -60,12 +60,12 @@ export function Call({ call }: { call: ToolCall }) {
         <div className={style.callBody}>
           <div className="stack g4">
             <span className="t-12 t-3">{say("asked")}</span>
-            <JsonView of={call.input ?? null} max={220} />
+            <JsonView value={call.input ?? null} max={220} />
           </div>
           {call.output !== undefined && (
             <div className="stack g4">
               <span className="t-12 t-3">{say("got")}</span>
-              <JsonView of={call.output} max={220} />
+              <JsonView value={call.output} max={220} />
               {call.images && call.images.length > 0 && <AttachedFiles files={call.images} />}
             </div>
           )}
@@ -75,27 +75,18 @@ export function Call({ call }: { call: ToolCall }) {
   );
 }
 
-/** The approvals that this person can decide now. */
-const decidableQuery = queryOptions({
-  queryKey: ["approvals", "decidable"],
-  queryFn: async () => {
-    const query = { status: "pending", waiting_for_me: true, per_page: 100 } as const;
-    return (await data(api.GET("/api/v1/approvals", { params: { query } }))).data.map((approval) => approval.id);
-  },
-});
-
 /** Says that a person decides first, and leads there; the reply goes on by itself afterwards. */
-export function Waiting({ calls }: { calls: ToolCall[] }) {
+export function WaitingApprovals({ calls }: { calls: ToolCall[] }) {
   const open = calls.filter((call) => call.status === "awaiting_approval" && call.approvalId);
-  const may = useMay();
+  const may = usePermissionCheck();
   const { data: mine } = useQuery({ ...decidableQuery, enabled: may("approvals:decide") });
-  const linkWord = (call: ToolCall) => {
+  const approvalLinkText = (call: ToolCall) => {
     if (!mine?.includes(call.approvalId ?? "")) return say("look");
     return open.length > 1 ? say("decideOn", { tool: call.tool }) : say("decide");
   };
   return (
     <div className={style.waiting} role="status">
-      <KindIcon of="wait" small />
+      <KindIcon kind="wait" small />
       <span className="stack grow">
         <span className="t-500">{say("waitsForPerson")}</span>
         <span className="t-12 t-3">{say("goesOn")}</span>
@@ -103,7 +94,7 @@ export function Waiting({ calls }: { calls: ToolCall[] }) {
       {may("approvals:read") &&
         open.map((call) => (
           <Link key={call.approvalId} className="inline-link t-13" to="/approvals" search={{ id: call.approvalId }}>
-            {linkWord(call)}
+            {approvalLinkText(call)}
           </Link>
         ))}
     </div>

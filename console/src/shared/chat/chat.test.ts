@@ -1,10 +1,18 @@
 // @vitest-environment jsdom
 import { describe, expect, it } from "vitest";
-import { isDemoKnown, isWaiting, newTurn, shownWarnings, type Turn, turnsOf, withEvent } from "./chat";
+import {
+  applyServerEvent,
+  createTurn,
+  isDemoWarningKnown,
+  isWaitingTurn,
+  listShownWarnings,
+  type Turn,
+  turnsFromMessages,
+} from "./chat";
 
 const event = (name: string, data: unknown) => ({ event: name, data, id: "" });
 const turnAfter = (question: string, ...events: ReturnType<typeof event>[]) =>
-  events.reduce<Turn>((turn, one) => withEvent(turn, one, 1000), { ...newTurn(question), startedMs: 400 });
+  events.reduce<Turn>((turn, one) => applyServerEvent(turn, one, 1000), { ...createTurn(question), startedMs: 400 });
 
 describe("a turn", () => {
   it("collects text, tool calls and the end", () => {
@@ -27,7 +35,7 @@ describe("a turn", () => {
     expect([turn.isLive, turn.messageId, turn.stop?.warnings]).toEqual([false, "msg_1", ["demo_model"]]);
   });
   it("ends with an error", () => {
-    const turn = withEvent(newTurn("x"), event("error", { code: "budget_exceeded", message: "…" }));
+    const turn = applyServerEvent(createTurn("x"), event("error", { code: "budget_exceeded", message: "…" }));
     expect([turn.isLive, turn.error?.code]).toEqual([false, "budget_exceeded"]);
   });
   it("names the approval that a call waits for", () => {
@@ -38,10 +46,10 @@ describe("a turn", () => {
       event("message_stop", { finish_reason: "awaiting_approval" }),
     );
     expect(waiting.calls).toMatchObject([{ tool: "refund", status: "awaiting_approval", approvalId: "apv_1" }]);
-    expect([isWaiting(waiting), waiting.isLive]).toEqual([true, false]);
-    const decided = withEvent(waiting, event("tool_result", { tool: "refund", output: 1, status: "completed" }));
+    expect([isWaitingTurn(waiting), waiting.isLive]).toEqual([true, false]);
+    const decided = applyServerEvent(waiting, event("tool_result", { tool: "refund", output: 1, status: "completed" }));
     expect(decided.calls).toMatchObject([{ status: "completed", output: 1 }]);
-    expect([isWaiting(decided), decided.isLive]).toEqual([false, true]);
+    expect([isWaitingTurn(decided), decided.isLive]).toEqual([false, true]);
   });
   it("is read from stored messages, also without a reply or a question", () => {
     const message = (id: string, role: string, content: string) => ({
@@ -58,7 +66,7 @@ describe("a turn", () => {
       message("4", "assistant", "Here"),
       message("5", "user", "Thanks"),
     ] as never;
-    expect(turnsOf(stored).map((turn) => [turn.question, turn.text])).toEqual([
+    expect(turnsFromMessages(stored).map((turn) => [turn.question, turn.text])).toEqual([
       ["", "Hello"],
       ["Hi", ""],
       ["Where?", "Here"],
@@ -66,14 +74,14 @@ describe("a turn", () => {
     ]);
   });
   it("says once in a conversation that the demo model answers", () => {
-    const replied = (id: string, ...warnings: string[]) => ({ ...newTurn("Hi"), id, stop: { warnings } }) as never;
+    const replied = (id: string, ...warnings: string[]) => ({ ...createTurn("Hi"), id, stop: { warnings } }) as never;
     const turns: Turn[] = [
       replied("1"),
       replied("2", "model_fallback", "demo_model"),
       replied("3", "model_fallback", "demo_model", "tool_failed"),
       replied("4", "model_fallback"),
     ];
-    expect(turns.map((turn) => shownWarnings(turn, isDemoKnown(turn, turns)))).toEqual([
+    expect(turns.map((turn) => listShownWarnings(turn, isDemoWarningKnown(turn, turns)))).toEqual([
       [],
       ["demo_model"],
       ["tool_failed"],

@@ -1,6 +1,6 @@
 import type { ApiError } from "../../api/errors";
 import type { components } from "../../api/schema";
-import { openStream, type ServerEvent } from "../../api/stream";
+import { openEventStream, type ServerEvent } from "../../api/stream";
 import type { Attached } from "./attachments";
 
 type Stop = Pick<
@@ -19,11 +19,26 @@ export type ToolCall = {
   startedMs?: number;
   tookMs?: number;
 };
-export type TurnError = { code: string; message: string; details?: Record<string, unknown> };
+export type TurnError = {
+  code: string;
+  message: string;
+  details?: Record<string, unknown>;
+  /** What the server has noted about it, to hand on. */
+  correlationId?: string;
+};
 export type Rating = "positive" | "negative" | "none";
+export type Feedback = Pick<components["schemas"]["Feedback"], "rating"> &
+  Partial<Pick<components["schemas"]["Feedback"], "comment" | "reasons">>;
+type Versions = components["schemas"]["MessageVersions"];
 export type Turn = {
   id: string;
   question: string;
+  /** The id of the question, once the server was asked for it, and of the message before it. */
+  questionId?: string;
+  parentId?: string;
+  /** Which of their versions the question and the reply are. */
+  questionVersions?: Versions;
+  replyVersions?: Versions;
   /** The files of the question. */
   attachments?: Attached[];
   askedAt?: string;
@@ -41,10 +56,10 @@ export type Turn = {
   startedMs?: number;
   firstMs?: number;
   tookMs?: number;
-  rating?: Rating;
+  feedback?: Feedback;
 };
 
-export const newTurn = (question: string, attachments: Attached[] = []): Turn => ({
+export const createTurn = (question: string, attachments: Attached[] = []): Turn => ({
   id: crypto.randomUUID?.() ?? String(Math.random()),
   question,
   attachments,
@@ -56,34 +71,35 @@ export const newTurn = (question: string, attachments: Attached[] = []): Turn =>
 });
 
 /** Whether a turn goes with the next question: the server has nothing of it, or the question is asked once more. */
-export const isReplacedBy = (question: string, turn: Turn) =>
+export const isReplacedByQuestion = (question: string, turn: Turn) =>
   turn.isRefused || (Boolean(turn.error) && !turn.text && turn.question === question);
 
 /** Whether the reply is not at its end: a person decides about one of its calls first. */
-export const isWaiting = (turn: Turn) => turn.stop?.finish_reason === "awaiting_approval" && !turn.error;
+export const isWaitingTurn = (turn: Turn) => turn.stop?.finish_reason === "awaiting_approval" && !turn.error;
 
-/** The turn whose reply is being written, or waits for a person. */
-export const liveTurn = (turns: Turn[]): Turn | undefined => turns.find((turn) => turn.isLive || isWaiting(turn));
+/** The turn whose reply is being written; without one, that which waits for a person. */
+export const findLiveTurn = (turns: Turn[]): Turn | undefined =>
+  turns.find((turn) => turn.isLive) ?? turns.find(isWaitingTurn);
 
 const DEMO = "demo_model";
 const FALLBACK = "model_fallback";
 const hasDemoWarning = ({ stop }: Turn) => stop?.warnings?.includes(DEMO) ?? false;
 
 /** Whether an earlier turn has said that the demo model answers: once is enough for a conversation. */
-export const isDemoKnown = (turn: Turn, turns: Turn[]) =>
+export const isDemoWarningKnown = (turn: Turn, turns: Turn[]) =>
   hasDemoWarning(turn) && turns.find(hasDemoWarning)?.id !== turn.id;
 
 /** The warnings to show with a reply. That the demo model answered includes that the chosen one did not. */
-export function shownWarnings(turn: Turn, isKnown: boolean): string[] {
+export function listShownWarnings(turn: Turn, isKnown: boolean): string[] {
   const all = turn.stop?.warnings ?? [];
   if (!hasDemoWarning(turn)) return all;
   return all.filter((code) => code !== FALLBACK && !(isKnown && code === DEMO));
 }
 
-const elapsedMs = (turn: Turn, now: number) => (turn.startedMs === undefined ? undefined : now - turn.startedMs);
+const elapsedTurnMs = (turn: Turn, now: number) => (turn.startedMs === undefined ? undefined : now - turn.startedMs);
 
 /** The turn after one more event. */
-export function withEvent(turn: Turn, { event, data }: ServerEvent, now = performance.now()): Turn {
+export function applyServerEvent(turn: Turn, { event, data }: ServerEvent, now = performance.now()): Turn {
   const body = (data ?? {}) as Record<string, unknown>;
   switch (event) {
     case "message_start":
@@ -91,24 +107,24 @@ export function withEvent(turn: Turn, { event, data }: ServerEvent, now = perfor
       return { ...turn, messageId: String(body.message_id ?? ""), text: "", calls: [] };
     case "content_delta":
       return {
-        ...continued(turn),
+        ...continueTurn(turn),
         text: turn.text + String(body.delta ?? ""),
-        firstMs: turn.firstMs ?? elapsedMs(turn, now),
+        firstMs: turn.firstMs ?? elapsedTurnMs(turn, now),
       };
     case "tool_use":
       return {
-        ...continued(turn),
+        ...continueTurn(turn),
         calls: [...turn.calls, { tool: String(body.tool), input: body.input, status: "running", startedMs: now }],
       };
     case "tool_result":
-      return { ...continued(turn), calls: finishCall(turn.calls, body, now) };
+      return { ...continueTurn(turn), calls: finishToolCall(turn.calls, body, now) };
     case "approval_required":
       return {
         ...turn,
-        calls: finishCall(turn.calls, { ...body, output: undefined, status: "awaiting_approval" }, now),
+        calls: finishToolCall(turn.calls, { ...body, output: undefined, status: "awaiting_approval" }, now),
       };
     case "message_stop":
-      return withStop(turn, body as unknown as Stop & { tool_calls?: StoredCall[] }, now);
+      return stopTurn(turn, body as unknown as Stop & { tool_calls?: StoredCall[] }, now);
     case "error":
       return { ...turn, error: { code: String(body.code ?? ""), message: String(body.message ?? "") }, isLive: false };
     default:
@@ -117,30 +133,30 @@ export function withEvent(turn: Turn, { event, data }: ServerEvent, now = perfor
 }
 
 /** A reply that goes on after a decision is live again, and its first end was none. */
-const continued = (turn: Turn): Turn => (turn.stop ? { ...turn, stop: undefined, isLive: true } : turn);
+const continueTurn = (turn: Turn): Turn => (turn.stop ? { ...turn, stop: undefined, isLive: true } : turn);
 
 type StoredCall = components["schemas"]["CalledTool"];
 
-const imagesOf = (call?: StoredCall): Attached[] =>
+const listCallImages = (call?: StoredCall): Attached[] =>
   (call?.images ?? []).map(({ file_id, filename }) => ({ file_id, filename, kind: "image" }));
 
-function withStop(turn: Turn, stop: Stop & { tool_calls?: StoredCall[] }, now: number): Turn {
+function stopTurn(turn: Turn, stop: Stop & { tool_calls?: StoredCall[] }, now: number): Turn {
   // The server knows how long a call took; the page only knows when it heard of it.
   const known = stop.tool_calls;
   const calls =
     known?.length === turn.calls.length
       ? turn.calls.map((call, at) => ({
           ...call,
-          images: imagesOf(known[at]),
+          images: listCallImages(known[at]),
           tookMs: known[at]?.execution_time_ms ?? call.tookMs,
         }))
       : turn.calls;
-  return { ...turn, calls, stop, isLive: false, tookMs: elapsedMs(turn, now) };
+  return { ...turn, calls, stop, isLive: false, tookMs: elapsedTurnMs(turn, now) };
 }
 
 const OPEN = ["running", "awaiting_approval"];
 
-function finishCall(calls: ToolCall[], body: Record<string, unknown>, now: number): ToolCall[] {
+function finishToolCall(calls: ToolCall[], body: Record<string, unknown>, now: number): ToolCall[] {
   const at = calls.findIndex((call) => call.tool === body.tool && OPEN.includes(call.status));
   if (at < 0) return calls;
   return calls.map((call, i) =>
@@ -156,61 +172,71 @@ function finishCall(calls: ToolCall[], body: Record<string, unknown>, now: numbe
   );
 }
 
-/** What a turn runs: the draft or a version, with another model, as a visitor sees it, after other messages. */
+/** What a turn runs: the draft or a version, with another model, as a visitor sees it, and where it stands. */
 export type AskOptions = Partial<
   Pick<
     components["schemas"]["ChatAsk"],
-    "version" | "model" | "as" | "from_conversation_id" | "seed_messages" | "attachments"
+    | "version"
+    | "model"
+    | "as"
+    | "from_conversation_id"
+    | "seed_messages"
+    | "attachments"
+    | "edit_of"
+    | "regenerate_of"
+    | "parent_id"
   >
 >;
 
-export const openReply = (
+export const openReplyStream = (
   agentId: string,
   message: string,
   conversationId: string,
   signal: AbortSignal,
   options: AskOptions = {},
 ) =>
-  openStream(`/api/v1/agents/${agentId}/chat/stream?include=sub_agents`, {
+  openEventStream(`/api/v1/agents/${agentId}/chat/stream?include=sub_agents`, {
     method: "POST",
     body: JSON.stringify({ message, ...(conversationId ? { conversation_id: conversationId } : {}), ...options }),
     signal,
   });
 
 /** Go on with a reply after one of its events: at once if it runs or has ended, else once it goes on. */
-export const resumeTurn = (agentId: string, messageId: string, after: string, signal: AbortSignal) =>
-  openStream(`/api/v1/agents/${agentId}/chat/stream/${messageId}?include=sub_agents&after=${after || "0"}`, { signal });
+export const resumeReplyStream = (agentId: string, messageId: string, after: string, signal: AbortSignal) =>
+  openEventStream(`/api/v1/agents/${agentId}/chat/stream/${messageId}?include=sub_agents&after=${after || "0"}`, {
+    signal,
+  });
 
-export function turnErrorOf(error: ApiError): TurnError {
-  const { code, message, details } = error;
-  return { code, message, details };
+export function toTurnError(error: ApiError): TurnError {
+  const { code, message, details, correlationId } = error;
+  return { code, message, details, ...(correlationId ? { correlationId } : {}) };
 }
 
 type Message = components["schemas"]["MessageOut"];
 
 /** The turns of a stored conversation: each question with the replies that follow it. */
-export function turnsOf(messages: Message[]): Turn[] {
+export function turnsFromMessages(messages: Message[]): Turn[] {
   const turns: Turn[] = [];
   let question: Message | undefined;
   for (const message of messages) {
     if (message.role === "user") {
-      if (question) turns.push(storedTurn(question));
+      if (question) turns.push(turnFromMessages(question));
       question = message;
       continue;
     }
-    turns.push(storedTurn(question, message));
+    turns.push(turnFromMessages(question, message));
     question = undefined;
   }
-  if (question) turns.push(storedTurn(question));
+  if (question) turns.push(turnFromMessages(question));
   return turns;
 }
 
 /** Without questions that got no answer and were asked once more. */
-export const withoutRepeats = (turns: Turn[]): Turn[] =>
+export const dropRepeatedTurns = (turns: Turn[]): Turn[] =>
   turns.filter((turn, at) => turn.messageId || turn.question !== turns[at + 1]?.question);
 
 /** Stored turns, then those of this page; what the page shows of a turn is newer than what is stored of it. */
-export const withNewer = (stored: Turn[], newer: Turn[]): Turn[] => [
+export const mergeNewerTurns = (stored: Turn[], newer: Turn[]): Turn[] => [
   ...stored.filter(
     ({ messageId, question }) =>
       !newer.some((one) => (messageId ? one.messageId === messageId : one.question === question)),
@@ -219,21 +245,25 @@ export const withNewer = (stored: Turn[], newer: Turn[]): Turn[] => [
 ];
 
 /** Stored turns, then those of this page, without a reply that has `ended` and a refusal that was answered after all. */
-export function withHistory(history: Turn[], shown: Turn[], ended?: Turn): Turn[] {
+export function mergeHistory(history: Turn[], shown: Turn[], ended?: Turn): Turn[] {
   const last = history.at(-1);
-  const isAnswered = (turn: Turn) => Boolean(last?.text && !last.error) && turn.question === last?.question;
-  const isPast = (turn: Turn) => turn.id === ended?.id || (turn.isRefused && isAnswered(turn));
-  return withNewer(
+  const isAnsweredTurn = (turn: Turn) => Boolean(last?.text && !last.error) && turn.question === last?.question;
+  const isPastTurn = (turn: Turn) => turn.id === ended?.id || (turn.isRefused && isAnsweredTurn(turn));
+  return mergeNewerTurns(
     history,
-    shown.filter((turn) => !isPast(turn)),
+    shown.filter((turn) => !isPastTurn(turn)),
   );
 }
 
-function storedTurn(question?: Message, reply?: Message): Turn {
+function turnFromMessages(question?: Message, reply?: Message): Turn {
   const details = reply?.details;
   return {
     id: reply?.id ?? question?.id ?? "",
     question: question?.content ?? "",
+    questionId: question?.id,
+    parentId: (question ?? reply)?.parent_id ?? undefined,
+    questionVersions: question?.versions,
+    replyVersions: reply?.versions,
     attachments: question?.attachments ?? [],
     askedAt: question?.created_at ?? reply?.created_at,
     messageId: reply?.id ?? "",
@@ -242,7 +272,7 @@ function storedTurn(question?: Message, reply?: Message): Turn {
       tool: call.tool,
       input: call.input,
       output: call.output ?? undefined,
-      images: imagesOf(call),
+      images: listCallImages(call),
       status: call.status,
       approvalId: call.approval_id ?? undefined,
       tookMs: call.execution_time_ms,
@@ -250,6 +280,6 @@ function storedTurn(question?: Message, reply?: Message): Turn {
     stop: details ? (details as unknown as Stop) : undefined,
     error: details?.error ?? undefined,
     isLive: false,
-    rating: reply?.feedback?.rating,
+    feedback: reply?.feedback ?? undefined,
   };
 }

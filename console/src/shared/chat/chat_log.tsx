@@ -1,10 +1,10 @@
-import { type ReactNode, type RefObject, useLayoutEffect, useRef } from "react";
-import { words } from "../i18n/words";
+import { type ReactNode, type RefObject, useLayoutEffect, useRef, useState } from "react";
+import { createTranslator } from "../i18n/words";
 import type { Turn } from "./chat";
 import style from "./chat.module.css";
 import en from "./words.en.json";
 
-const say = words(en, "shared/chat");
+const say = createTranslator(en, "shared/chat");
 const AT_END_PX = 60;
 
 /** The replies of a conversation; it stays at its end while somebody reads there. */
@@ -27,9 +27,10 @@ export function ChatLog({ turns, isLive, children }: { turns: Turn[]; isLive: bo
   );
 }
 
-/** Follow the end while it is in view; a reader who scrolls up stays there. */
-function useStickyEnd(turns: Turn[]): { log: RefObject<HTMLDivElement | null>; onScroll: () => void } {
-  const log = useRef<HTMLDivElement>(null);
+/** Follow the end while it is in view; a reader who scrolls up stays there, and `isAway` says so. */
+export function useStickyEnd(turns: Turn[]) {
+  const log: RefObject<HTMLDivElement | null> = useRef(null);
+  const [isAway, setAway] = useState(false);
   const isAtEnd = useRef(true);
   const count = useRef(0);
   useLayoutEffect(() => {
@@ -40,15 +41,18 @@ function useStickyEnd(turns: Turn[]): { log: RefObject<HTMLDivElement | null>; o
   }, [turns]);
   const onScroll = () => {
     const box = log.current;
-    if (box) isAtEnd.current = box.scrollHeight - box.scrollTop - box.clientHeight < AT_END_PX;
+    if (!box) return;
+    isAtEnd.current = box.scrollHeight - box.scrollTop - box.clientHeight < AT_END_PX;
+    setAway(!isAtEnd.current);
   };
-  return { log, onScroll };
+  const showEnd = () => log.current?.scrollTo({ top: log.current.scrollHeight });
+  return { log, onScroll, isAway, showEnd };
 }
 
 type NoTurnsProps = { isDraft: boolean; suggestions: string[]; onAsk: (question: string) => void };
 
 /** What a conversation without a question shows: what one can do, and questions to begin with. */
-export function NoTurns({ isDraft, suggestions, onAsk }: NoTurnsProps) {
+export function EmptyChatLog({ isDraft, suggestions, onAsk }: NoTurnsProps) {
   return (
     <>
       <p className="t-3">{say(isDraft ? "emptyDraft" : "empty")}</p>

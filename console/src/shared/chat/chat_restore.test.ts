@@ -1,18 +1,18 @@
 // @vitest-environment jsdom
 import { expect, test, vi } from "vitest";
-import { ApiError, unreachableError } from "../../api/errors";
+import { ApiError, createUnreachableError } from "../../api/errors";
 import {
   afterFrame,
-  errorsOf,
+  createStoredMessage,
   FakeChatServer,
   lastTurnOf,
+  listTurnErrors,
+  listTurnTexts,
   type ServerMessage,
-  storedMessage,
-  textsOf,
 } from "./fake_chat_server";
 import type { StoredChat } from "./stored_chat";
 
-const HISTORY = [storedMessage("msg_1", "user", "First"), storedMessage("msg_2", "assistant", "One.")];
+const HISTORY = [createStoredMessage("msg_1", "user", "First"), createStoredMessage("msg_2", "assistant", "One.")];
 const STORED: StoredChat = { conversationId: "con_1" };
 const WRITING = { ...STORED, messageId: "msg_4", question: "Second", text: "Tw" };
 const FILE = { file_id: "fil_1", filename: "a.txt", kind: "document" as const };
@@ -22,12 +22,12 @@ const forever = () => new Promise<void>(() => undefined);
 test("after a reload the reply that was being written continues, below what was said before", async () => {
   const server = new FakeChatServer();
   server.stored = WRITING;
-  server.readMessages = async () => [...HISTORY, storedMessage("msg_3", "user", "Second")];
-  const { session } = server.open();
-  expect(textsOf(session)).toEqual([["Second", "Tw"]]);
+  server.readMessages = async () => [...HISTORY, createStoredMessage("msg_3", "user", "Second")];
+  const { session } = server.openSession();
+  expect(listTurnTexts(session)).toEqual([["Second", "Tw"]]);
   await afterFrame();
   expect(server.resumed).toEqual([{ messageId: "msg_4", afterEvent: "0" }]);
-  expect(textsOf(session)).toEqual([
+  expect(listTurnTexts(session)).toEqual([
     ["First", "One."],
     ["Second", "Two."],
   ]);
@@ -39,12 +39,12 @@ test("a reply that ended during the reload is shown as it is stored", async () =
   server.stored = WRITING;
   server.rest = [forever()];
   server.readMessages = async () => [
-    storedMessage("msg_3", "user", "Second"),
-    storedMessage("msg_4", "assistant", "Two!"),
+    createStoredMessage("msg_3", "user", "Second"),
+    createStoredMessage("msg_4", "assistant", "Two!"),
   ];
-  const { session } = server.open();
+  const { session } = server.openSession();
   await afterFrame();
-  expect(textsOf(session)).toEqual([["Second", "Two!"]]);
+  expect(listTurnTexts(session)).toEqual([["Second", "Two!"]]);
   expect(lastTurnOf(session)?.isLive).toBe(false);
   expect(server.stored).toEqual(STORED);
 });
@@ -54,12 +54,12 @@ test("a question that is asked while the history is being read continues it and 
   server.stored = STORED;
   let answerHistory: (messages: ServerMessage[]) => void = () => undefined;
   server.readMessages = () => new Promise((done) => (answerHistory = done));
-  const { session } = server.open();
+  const { session } = server.openSession();
   await session.send("Second");
-  answerHistory([...HISTORY, storedMessage("msg_3", "user", "Second")]);
+  answerHistory([...HISTORY, createStoredMessage("msg_3", "user", "Second")]);
   await afterFrame();
   expect(server.asked).toMatchObject([{ question: "Second", conversationId: "con_1" }]);
-  expect(textsOf(session)).toEqual([
+  expect(listTurnTexts(session)).toEqual([
     ["First", "One."],
     ["Second", "Two."],
   ]);
@@ -69,7 +69,7 @@ test("a conversation that is no longer there is forgotten", async () => {
   const server = new FakeChatServer();
   server.stored = STORED;
   server.readMessages = () => Promise.reject(GONE);
-  const { session } = server.open();
+  const { session } = server.openSession();
   await afterFrame();
   expect(server.stored).toBeUndefined();
   await session.send("Second");
@@ -79,12 +79,12 @@ test("a conversation that is no longer there is forgotten", async () => {
 test("a history that cannot be read now is read again once the server is back", async () => {
   const server = new FakeChatServer();
   server.stored = STORED;
-  const answers = [() => Promise.reject(unreachableError()), async () => HISTORY];
-  server.readMessages = () => answers.shift()?.() ?? Promise.reject(unreachableError());
-  const { session } = server.open();
+  const answers = [() => Promise.reject(createUnreachableError()), async () => HISTORY];
+  server.readMessages = () => answers.shift()?.() ?? Promise.reject(createUnreachableError());
+  const { session } = server.openSession();
   await afterFrame();
   expect(server.suspectCount).toBe(1);
-  expect(textsOf(session)).toEqual([["First", "One."]]);
+  expect(listTurnTexts(session)).toEqual([["First", "One."]]);
 });
 
 test("a history that comes after a new conversation was begun is not shown", async () => {
@@ -92,7 +92,7 @@ test("a history that comes after a new conversation was begun is not shown", asy
   server.stored = STORED;
   let answerHistory: (messages: ServerMessage[]) => void = () => undefined;
   server.readMessages = () => new Promise((done) => (answerHistory = done));
-  const { session } = server.open();
+  const { session } = server.openSession();
   session.reset();
   answerHistory(HISTORY);
   await afterFrame();
@@ -108,7 +108,7 @@ test("what was answered last is told with its files", async () => {
     { ...HISTORY[0], attachments: [FILE] } as ServerMessage,
     HISTORY[1] as ServerMessage,
   ];
-  server.open({ onAnswered });
+  server.openSession({ onAnswered });
   await afterFrame();
   expect(onAnswered).toHaveBeenCalledExactlyOnceWith("First", [FILE]);
 });
@@ -117,20 +117,20 @@ const REFUSED = { question: "Second", attachments: [], error: { code: "server_go
 
 test.each([
   ["does not have it", []],
-  ["has it without an answer", [storedMessage("msg_3", "user", "Second")]],
+  ["has it without an answer", [createStoredMessage("msg_3", "user", "Second")]],
 ])("a question that got no answer keeps its notice after a reload: the server %s", async (_, more) => {
   const server = new FakeChatServer();
   server.stored = STORED;
   server.readMessages = async () => [...HISTORY, ...more];
-  const { session } = server.open({ refused: REFUSED });
-  expect(errorsOf(session)).toEqual([["Second", "server_gone"]]);
+  const { session } = server.openSession({ refused: REFUSED });
+  expect(listTurnErrors(session)).toEqual([["Second", "server_gone"]]);
   await afterFrame();
-  expect(errorsOf(session)).toEqual([
+  expect(listTurnErrors(session)).toEqual([
     ["First", undefined],
     ["Second", "server_gone"],
   ]);
   await session.send("Second");
-  expect(errorsOf(session)).toEqual([
+  expect(listTurnErrors(session)).toEqual([
     ["First", undefined],
     ["Second", undefined],
   ]);
@@ -140,7 +140,7 @@ test("a question that was answered after all loses its notice", async () => {
   const server = new FakeChatServer();
   server.stored = STORED;
   server.readMessages = async () => HISTORY;
-  const { session } = server.open({ refused: { ...REFUSED, question: "First" } });
+  const { session } = server.openSession({ refused: { ...REFUSED, question: "First" } });
   await afterFrame();
-  expect(errorsOf(session)).toEqual([["First", undefined]]);
+  expect(listTurnErrors(session)).toEqual([["First", undefined]]);
 });

@@ -1,21 +1,21 @@
 // @vitest-environment jsdom
 import { expect, test, vi } from "vitest";
-import { ApiError, unreachableError } from "../../api/errors";
+import { ApiError, createUnreachableError } from "../../api/errors";
 import {
   ANSWER_EVENTS,
   afterFrame,
-  chatEvent,
+  createChatEvent,
+  createStoredMessage,
+  createTextEvent,
   END_EVENT,
-  errorsOf,
   FakeChatServer,
   lastTurnOf,
+  listTurnErrors,
+  listTurnTexts,
   START_EVENT,
-  storedMessage,
-  textEvent,
-  textsOf,
 } from "./fake_chat_server";
 
-const HISTORY = [storedMessage("msg_1", "user", "First"), storedMessage("msg_2", "assistant", "One.")];
+const HISTORY = [createStoredMessage("msg_1", "user", "First"), createStoredMessage("msg_2", "assistant", "One.")];
 const FILE = { file_id: "fil_1", filename: "a.txt", kind: "document" as const };
 const forever = () => new Promise<void>(() => undefined);
 
@@ -26,8 +26,8 @@ test("a question shows its reply as it is written, and the tab remembers it unti
   const pause = new Promise<void>((done) => {
     goOn = done;
   });
-  server.answer = [START_EVENT, textEvent("Tw"), pause, textEvent("o."), END_EVENT];
-  const { session } = server.open({ onKept });
+  server.answer = [START_EVENT, createTextEvent("Tw"), pause, createTextEvent("o."), END_EVENT];
+  const { session } = server.openSession({ onKept });
   const sent = session.send("Second");
   expect(lastTurnOf(session)).toMatchObject({ question: "Second", text: "", isLive: true });
   await afterFrame();
@@ -42,7 +42,7 @@ test("a question shows its reply as it is written, and the tab remembers it unti
 
 test("the next question continues the conversation, with its options and files", async () => {
   const server = new FakeChatServer();
-  const { session } = server.open();
+  const { session } = server.openSession();
   await session.send("First");
   await session.send("Second", { attachments: [FILE], options: { version: "draft" } });
   expect(server.asked).toEqual([
@@ -59,9 +59,9 @@ test("a conversation that continues another one names it until it has begun", as
   const server = new FakeChatServer();
   server.stored = { conversationId: "con_1" };
   server.readMessages = async () => HISTORY;
-  const { session } = server.open({ from: "con_0" });
+  const { session } = server.openSession({ from: "con_0" });
   await afterFrame();
-  expect(textsOf(session)).toEqual([["First", "One."]]);
+  expect(listTurnTexts(session)).toEqual([["First", "One."]]);
   await session.send("Second");
   await session.send("Third");
   expect(server.asked.map(({ conversationId, options }) => [conversationId, options])).toEqual([
@@ -73,8 +73,8 @@ test("a conversation that continues another one names it until it has begun", as
 test("nothing is asked if what comes first fails", async () => {
   const server = new FakeChatServer();
   const onUnanswered = vi.fn();
-  const { session } = server.open({ onUnanswered });
-  await session.send("Second", { beforeSend: () => Promise.reject(unreachableError()) });
+  const { session } = server.openSession({ onUnanswered });
+  await session.send("Second", { beforeSend: () => Promise.reject(createUnreachableError()) });
   expect(server.asked).toEqual([]);
   expect(lastTurnOf(session)).toMatchObject({ isLive: false, isRefused: true, error: { code: "server_gone" } });
   expect(onUnanswered).toHaveBeenCalledExactlyOnceWith(
@@ -86,19 +86,47 @@ test("nothing is asked if what comes first fails", async () => {
 test("a question that the server refused goes with the next one", async () => {
   const server = new FakeChatServer();
   server.answer = [new ApiError(422, "validation_error", "No.")];
-  const { session } = server.open();
+  const { session } = server.openSession();
   await session.send("Second");
-  expect(errorsOf(session)).toEqual([["Second", "validation_error"]]);
+  expect(listTurnErrors(session)).toEqual([["Second", "validation_error"]]);
   server.answer = ANSWER_EVENTS;
   await session.send("Third");
-  expect(textsOf(session)).toEqual([["Third", "Two."]]);
+  expect(listTurnTexts(session)).toEqual([["Third", "Two."]]);
+});
+
+test("after a failure that names where the question is kept, the next question goes on there", async () => {
+  const server = new FakeChatServer();
+  server.answer = [new ApiError(502, "model_error", "No.", { conversation_id: "con_1" })];
+  const { session } = server.openSession();
+  await session.send("First");
+  expect(server.stored).toEqual({ conversationId: "con_1" });
+  server.answer = ANSWER_EVENTS;
+  await session.send("Second");
+  expect(server.asked.at(-1)).toMatchObject({ conversationId: "con_1" });
+  expect(listTurnErrors(session).at(0)).toEqual(["First", "model_error"]);
+});
+
+test("a conversation that is gone is not asked for again", async () => {
+  const server = new FakeChatServer();
+  const { session } = server.openSession();
+  await session.send("First");
+  server.answer = [new ApiError(404, "conversation_not_found", "Gone.")];
+  await session.send("Second");
+  server.answer = ANSWER_EVENTS;
+  await session.send("Second");
+  expect(server.asked.map(({ conversationId }) => conversationId)).toEqual(["", "con_1", ""]);
+  expect(server.stored).toEqual({ conversationId: "con_1" });
 });
 
 test("a reply that ends in an error is handed back and stays", async () => {
   const server = new FakeChatServer();
-  server.answer = [START_EVENT, textEvent("Tw"), chatEvent("error", { code: "model_failed", message: "No." })];
+  server.answer = [
+    START_EVENT,
+    createTextEvent("Tw"),
+    createChatEvent("error", { code: "model_failed", message: "No." }),
+  ];
   const onUnanswered = vi.fn();
-  const { session } = server.open({ onUnanswered });
+  const { session } = server.openSession({ onUnanswered });
   await session.send("Second");
   expect(onUnanswered).toHaveBeenCalledExactlyOnceWith(
     expect.objectContaining({ text: "Tw" }),
@@ -106,7 +134,7 @@ test("a reply that ends in an error is handed back and stays", async () => {
   );
   server.answer = ANSWER_EVENTS;
   await session.send("Second");
-  expect(textsOf(session)).toEqual([
+  expect(listTurnTexts(session)).toEqual([
     ["Second", "Tw"],
     ["Second", "Two."],
   ]);
@@ -118,8 +146,13 @@ test("a reply that is stopped ends when the server says so", async () => {
   const stopped = new Promise<void>((done) => {
     end = done;
   });
-  server.answer = [START_EVENT, textEvent("Tw"), stopped, chatEvent("message_stop", { finish_reason: "stopped" })];
-  const { session } = server.open();
+  server.answer = [
+    START_EVENT,
+    createTextEvent("Tw"),
+    stopped,
+    createChatEvent("message_stop", { finish_reason: "stopped" }),
+  ];
+  const { session } = server.openSession();
   const sent = session.send("Second");
   await afterFrame();
   session.stop();
@@ -134,9 +167,9 @@ test("a reply that is stopped ends when the server says so", async () => {
 test("a reply of a server that does not stop it is no longer waited for", async () => {
   const server = new FakeChatServer();
   const onUnanswered = vi.fn();
-  server.answer = [START_EVENT, textEvent("Tw"), forever(), END_EVENT];
-  server.stopAnswer = () => Promise.reject(unreachableError());
-  const { session } = server.open({ onUnanswered });
+  server.answer = [START_EVENT, createTextEvent("Tw"), forever(), END_EVENT];
+  server.stopAnswer = () => Promise.reject(createUnreachableError());
+  const { session } = server.openSession({ onUnanswered });
   const sent = session.send("Second");
   await afterFrame();
   session.stop();
@@ -151,7 +184,7 @@ test("a reply of a server that does not stop it is no longer waited for", async 
 test("a question that the server has not begun to answer is given up at once", async () => {
   const server = new FakeChatServer();
   server.answer = [forever(), START_EVENT];
-  const { session } = server.open();
+  const { session } = server.openSession();
   const sent = session.send("Second");
   await afterFrame();
   session.stop();
@@ -162,9 +195,9 @@ test("a question that the server has not begun to answer is given up at once", a
 
 test("a reply whose connection breaks continues after its last event", async () => {
   const server = new FakeChatServer();
-  server.answer = [START_EVENT, textEvent("Tw"), unreachableError()];
-  server.rest = [textEvent("o."), END_EVENT];
-  const { session } = server.open();
+  server.answer = [START_EVENT, createTextEvent("Tw"), createUnreachableError()];
+  server.rest = [createTextEvent("o."), END_EVENT];
+  const { session } = server.openSession();
   const sent = session.send("Second");
   await sent;
   expect(server.resumed).toEqual([{ messageId: "msg_4", afterEvent: "content_delta" }]);
@@ -173,9 +206,9 @@ test("a reply whose connection breaks continues after its last event", async () 
 
 test("what came of a reply that the server has lost is kept", async () => {
   const server = new FakeChatServer();
-  server.answer = [START_EVENT, textEvent("Tw"), unreachableError()];
+  server.answer = [START_EVENT, createTextEvent("Tw"), createUnreachableError()];
   server.rest = [new ApiError(410, "stream_expired", "Lost.")];
-  const { session } = server.open();
+  const { session } = server.openSession();
   await session.send("Second");
   expect(lastTurnOf(session)).toMatchObject({ text: "Tw", error: { code: "stream_expired" }, isRefused: false });
   expect(server.stored).toMatchObject({ messageId: "msg_4", text: "Tw" });
@@ -183,9 +216,9 @@ test("what came of a reply that the server has lost is kept", async () => {
 
 test("a new conversation drops the reply that is being written", async () => {
   const server = new FakeChatServer();
-  server.answer = [START_EVENT, textEvent("Tw"), forever()];
+  server.answer = [START_EVENT, createTextEvent("Tw"), forever()];
   const onUnanswered = vi.fn();
-  const { session } = server.open({ onUnanswered });
+  const { session } = server.openSession({ onUnanswered });
   const sent = session.send("Second");
   await afterFrame();
   session.reset();
@@ -200,9 +233,9 @@ test("a new conversation drops the reply that is being written", async () => {
 
 test("a page that is left no longer reads, and keeps what a return needs", async () => {
   const server = new FakeChatServer();
-  server.answer = [START_EVENT, textEvent("Tw"), forever()];
+  server.answer = [START_EVENT, createTextEvent("Tw"), forever()];
   const onUnanswered = vi.fn();
-  const { session, leave } = server.open({ onUnanswered });
+  const { session, leave } = server.openSession({ onUnanswered });
   const sent = session.send("Second");
   await afterFrame();
   leave();
@@ -213,14 +246,14 @@ test("a page that is left no longer reads, and keeps what a return needs", async
 
 test("a rating shows at once, and goes if the server refuses it", async () => {
   const server = new FakeChatServer();
-  const { session } = server.open();
+  const { session } = server.openSession();
   await session.send("Second");
   const turn = lastTurnOf(session);
   if (!turn) throw new Error("There is no turn.");
-  await session.rate(turn, "positive", "Good");
-  expect(server.rated).toEqual([["msg_4", "positive", "Good"]]);
-  expect(lastTurnOf(session)?.rating).toBe("positive");
+  await session.rate(turn, { rating: "positive", comment: "Good" });
+  expect(server.rated).toEqual([["msg_4", { rating: "positive", comment: "Good" }]]);
+  expect(lastTurnOf(session)?.feedback?.rating).toBe("positive");
   server.rateAnswer = () => Promise.reject(new ApiError(403, "forbidden", "No."));
-  await session.rate({ ...turn, rating: "positive" }, "negative");
-  expect(lastTurnOf(session)?.rating).toBe("positive");
+  await session.rate({ ...turn, feedback: { rating: "positive" } }, { rating: "negative" });
+  expect(lastTurnOf(session)?.feedback?.rating).toBe("positive");
 });

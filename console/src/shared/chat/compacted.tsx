@@ -1,9 +1,9 @@
 import type { components } from "../../api/schema";
-import { words } from "../i18n/words";
+import { createTranslator } from "../i18n/words";
 import style from "./chat.module.css";
 import en from "./words.en.json";
 
-const say = words(en, "shared/chat");
+const say = createTranslator(en, "shared/chat");
 const SUMMARY_TIER = 3;
 
 type Props = {
@@ -13,7 +13,7 @@ type Props = {
 };
 
 /** A quiet line where the model no longer gets the older messages as they are. */
-export function Compacted({ compaction, isBefore = false }: Props) {
+export function CompactionNote({ compaction, isBefore = false }: Props) {
   const isSummarized = compaction.tiers.includes(SUMMARY_TIER);
   const text = isBefore
     ? say(isSummarized ? "summarizedBefore" : "leftOutBefore")

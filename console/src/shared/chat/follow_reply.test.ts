@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { expect, test, vi } from "vitest";
-import { checkServer, waitUntilBack } from "../../api/connection";
-import { newTurn, openReply, resumeTurn, type Turn } from "./chat";
+import { checkServer, waitUntilServerBack } from "../../api/connection";
+import { createTurn, openReplyStream, resumeReplyStream, type Turn } from "./chat";
 import { followReply } from "./follow_reply";
 
 /** What the server answers to requests for a reply, one after the other; it is healthy all the time. */
@@ -37,11 +37,11 @@ function follow(...answers: (() => Response)[]) {
   replies.splice(0, replies.length, ...answers);
   const seen: Turn[] = [];
   const end = followReply({
-    turn: newTurn("Where?"),
+    turn: createTurn("Where?"),
     signal: new AbortController().signal,
-    open: (signal) => openReply("agt_1", "Where?", "", signal),
-    resume: (messageId, after, signal) => resumeTurn("agt_1", messageId, after, signal),
-    connection: { suspect: checkServer, whenBack: waitUntilBack },
+    open: (signal) => openReplyStream("agt_1", "Where?", "", signal),
+    resume: (messageId, after, signal) => resumeReplyStream("agt_1", messageId, after, signal),
+    connection: { suspect: checkServer, whenBack: waitUntilServerBack },
     onChange: (turn) => seen.push(turn),
   });
   return { seen, end };

@@ -1,20 +1,20 @@
-import { type ApiError, asApiError, unreachableError } from "../../api/errors";
+import { type ApiError, asApiError, createUnreachableError } from "../../api/errors";
 import type { ServerEvent } from "../../api/stream";
-import { isWaiting, type Turn, withEvent } from "./chat";
+import { applyServerEvent, isWaitingTurn, type Turn } from "./chat";
 import type { Connection } from "./read_when_back";
 
 const RECONNECT_MS = 5000;
 const RETRY_MS = 300;
 const MAX_BREAKS = 3;
 
-const isUnfinished = (turn: Turn) => Boolean(turn.messageId) && (isWaiting(turn) || !(turn.stop || turn.error));
-const waitMs = (ms: number) => new Promise((done) => setTimeout(done, ms));
+const isUnfinishedTurn = (turn: Turn) => Boolean(turn.messageId) && (isWaitingTurn(turn) || !(turn.stop || turn.error));
+const waitForMs = (ms: number) => new Promise((done) => setTimeout(done, ms));
 
 /** Events of one frame are shown together: a hundred words a second must not be a hundred renderings. */
 function applyByFrame(apply: (events: ServerEvent[]) => void) {
   let waiting: ServerEvent[] = [];
   let frame = 0;
-  const flush = () => {
+  const flushEvents = () => {
     cancelAnimationFrame(frame);
     frame = 0;
     if (waiting.length) apply(waiting);
@@ -24,9 +24,9 @@ function applyByFrame(apply: (events: ServerEvent[]) => void) {
     push(event: ServerEvent) {
       waiting.push(event);
       // A hidden tab has no frames; its events wait until there are many, or until the end.
-      frame ||= requestAnimationFrame(flush);
+      frame ||= requestAnimationFrame(flushEvents);
     },
-    flush,
+    flush: flushEvents,
   };
 }
 
@@ -57,12 +57,12 @@ export async function followReply(following: Following): Promise<Turn> {
   let last = "";
   let breaks = 0;
   let next = open;
-  const show = (part: Turn) => {
+  const showTurn = (part: Turn) => {
     now = part;
     onChange(now);
   };
-  const shown = applyByFrame((events) => show(events.reduce((one, event) => withEvent(one, event), now)));
-  const read = async (stream: AsyncGenerator<ServerEvent>): Promise<ApiError | undefined> => {
+  const shown = applyByFrame((events) => showTurn(events.reduce((one, event) => applyServerEvent(one, event), now)));
+  const readStream = async (stream: AsyncGenerator<ServerEvent>): Promise<ApiError | undefined> => {
     try {
       for await (const event of stream) {
         if (event.id) last = event.id;
@@ -80,11 +80,11 @@ export async function followReply(following: Following): Promise<Turn> {
   };
   for (;;) {
     const before = last;
-    const failure = await read(next(signal));
+    const failure = await readStream(next(signal));
     if (signal.aborted) return now;
-    if (!failure && !isUnfinished(now)) {
+    if (!failure && !isUnfinishedTurn(now)) {
       // A connection that ends before anything has come was no answer.
-      if (!now.messageId && !now.error) throw unreachableError();
+      if (!now.messageId && !now.error) throw createUnreachableError();
       return now;
     }
     if (failure) {
@@ -92,11 +92,11 @@ export async function followReply(following: Following): Promise<Turn> {
       breaks = last === before ? breaks + 1 : 0;
       if (!isBreak || breaks > MAX_BREAKS) throw failure;
       if (failure.status) connection.suspect();
-      show({ ...now, isLost: true });
+      showTurn({ ...now, isLost: true });
       await connection.whenBack(signal);
-      show({ ...now, isLost: false });
+      showTurn({ ...now, isLost: false });
     }
-    if (last === before) await waitMs(isWaiting(now) ? RECONNECT_MS : RETRY_MS);
+    if (last === before) await waitForMs(isWaitingTurn(now) ? RECONNECT_MS : RETRY_MS);
     if (signal.aborted) return now;
     next = (control) => resume(now.messageId, last, control);
   }

@@ -1,19 +1,19 @@
 import { type KeyboardEvent, useEffect, useRef, useState } from "react";
-import { useMay } from "../../api/queries";
-import { useKeys } from "../frame/keys";
-import { words } from "../i18n/words";
-import { useNeeds } from "../states/access";
-import { money } from "../time";
-import { isDemoKnown, type Turn } from "./chat";
+import { usePermissionCheck } from "../../api/queries";
+import { useShortcutKeys } from "../frame/keys";
+import { createTranslator } from "../i18n/words";
+import { useMissingAccessHint } from "../states/access";
+import { formatMoney } from "../time";
+import { isDemoWarningKnown, type Turn } from "./chat";
 import style from "./chat.module.css";
-import { ChatLog, NoTurns } from "./chat_log";
-import { Composer } from "./composer";
+import { ChatLog, EmptyChatLog } from "./chat_log";
+import { ChatComposer } from "./composer";
 import { type Asker, PlaygroundHead } from "./playground_head";
-import { Reply } from "./reply";
-import { useTalk } from "./use_talk";
+import { AgentReply } from "./reply";
+import { useConversation } from "./use_talk";
 import en from "./words.en.json";
 
-const say = words(en, "shared/chat");
+const say = createTranslator(en, "shared/chat");
 type Props = {
   agentId: string;
   /** What answers; without it, the agent as it is. */
@@ -29,20 +29,20 @@ type Props = {
 };
 
 /** A conversation with an agent that is being made: what it says, what it does, what that takes and costs. */
-export function Playground(props: Props) {
+export function ChatPlayground(props: Props) {
   const { agentId, from } = props;
   const begun = useRef({ agentId, from });
   // The address forgets where a conversation came from with its first question; the conversation stays the same.
   if (from || begun.current.agentId !== agentId) begun.current = { agentId, from };
-  return <Talk key={`${agentId}.${begun.current.from ?? ""}`} {...props} from={begun.current.from} />;
+  return <PlaygroundChat key={`${agentId}.${begun.current.from ?? ""}`} {...props} from={begun.current.from} />;
 }
 
-function Talk({ agentId, version, from, beforeSend, suggestions = [], onAnswer }: Props) {
-  const may = useMay();
-  const needs = useNeeds("agents:chat");
+function PlaygroundChat({ agentId, version, from, beforeSend, suggestions = [], onAnswer }: Props) {
+  const may = usePermissionCheck();
+  const needs = useMissingAccessHint("agents:chat");
   const [asker, setAsker] = useState<Asker>("self");
   const options = { ...(version ? { version } : {}), ...(asker === "visitor" ? { as: asker } : {}) };
-  const talk = useTalk({ agentId, from, options, beforeSend });
+  const talk = useConversation({ agentId, from, options, beforeSend });
   const { composer, session, turns, live, isLive } = talk;
   const [traced, setTraced] = useState("");
   const field = useRef<HTMLTextAreaElement>(null);
@@ -52,30 +52,36 @@ function Talk({ agentId, version, from, beforeSend, suggestions = [], onAnswer }
   useEffect(() => {
     if (isAnswered) onAnswer?.();
   }, [isAnswered]);
-  useKeys({ t: () => setTraced((open) => (open || !last ? "" : last.id)) });
-  const reset = () => {
+  useShortcutKeys({ t: () => setTraced((open) => (open || !last ? "" : last.id)) });
+  const resetAndFocus = () => {
     talk.reset();
     field.current?.focus();
   };
-  const onKey = (event: KeyboardEvent<HTMLElement>) => {
+  const handleKeyDown = (event: KeyboardEvent<HTMLElement>) => {
     if (!isResetKey(event)) return;
     event.preventDefault();
-    reset();
+    resetAndFocus();
   };
   if (!may("agents:chat")) return <p className={`t-3 ${style.none}`}>{needs}</p>;
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: keys of the fields inside bubble to here
-    <div className={style.playground} onKeyDown={onKey}>
-      <PlaygroundHead version={version} asker={asker} onAsker={setAsker} canReset={turns.length > 0} onReset={reset} />
+    <div className={style.playground} onKeyDown={handleKeyDown}>
+      <PlaygroundHead
+        version={version}
+        asker={asker}
+        onAsker={setAsker}
+        canReset={turns.length > 0}
+        onReset={resetAndFocus}
+      />
       <ChatLog turns={turns} isLive={isLive}>
         {turns.length === 0 && (
-          <NoTurns isDraft={version === "draft"} suggestions={suggestions} onAsk={talk.sendGiven} />
+          <EmptyChatLog isDraft={version === "draft"} suggestions={suggestions} onAsk={talk.sendGiven} />
         )}
         {turns.map((turn) => (
-          <Reply
+          <AgentReply
             key={turn.id}
             turn={turn}
-            isDemoKnown={isDemoKnown(turn, turns)}
+            isDemoKnown={isDemoWarningKnown(turn, turns)}
             onRate={may("conversations:write") ? session.rate : undefined}
             isTraceOpen={traced === turn.id}
             isPutBack={turn === last && composer.isReady}
@@ -83,12 +89,12 @@ function Talk({ agentId, version, from, beforeSend, suggestions = [], onAnswer }
           />
         ))}
       </ChatLog>
-      <Composer
+      <ChatComposer
         state={composer}
         field={field}
         isLive={isLive}
         canStop={Boolean(live)}
-        note={costNote(turns)}
+        note={describeCost(turns)}
         takesFiles={may("files:write")}
         onSend={talk.sendWritten}
         onStop={() => session.stop()}
@@ -103,10 +109,10 @@ function isResetKey({ key, metaKey, ctrlKey, target }: KeyboardEvent<HTMLElement
   return !(target instanceof HTMLTextAreaElement && target.value);
 }
 
-function costNote(turns: Turn[]): string {
+function describeCost(turns: Turn[]): string {
   const costs = turns.flatMap(({ stop }) =>
     typeof stop?.estimated_cost_usd === "number" ? [stop.estimated_cost_usd] : [],
   );
   const sum = costs.reduce((all, one) => all + one, 0);
-  return sum > 0 ? say("aboutCost", { cost: money(sum / costs.length) }) : "";
+  return sum > 0 ? say("aboutCost", { cost: formatMoney(sum / costs.length) }) : "";
 }

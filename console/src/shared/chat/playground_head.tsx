@@ -1,12 +1,12 @@
 import RotateCcw from "icon:rotate-ccw";
 import { ActionIcon, Select, Tooltip } from "@mantine/core";
-import { useMay } from "../../api/queries";
-import { words } from "../i18n/words";
-import { Pill } from "../marks/status";
+import { usePermissionCheck } from "../../api/queries";
+import { createTranslator } from "../i18n/words";
+import { StatusPill } from "../marks/status";
 import style from "./chat.module.css";
 import en from "./words.en.json";
 
-const say = words(en, "shared/chat");
+const say = createTranslator(en, "shared/chat");
 /** As whom one asks. */
 export type Asker = "self" | "visitor";
 type Props = {
@@ -19,11 +19,11 @@ type Props = {
 
 /** What answers and to whom, and the way to a new conversation. */
 export function PlaygroundHead({ version, asker, onAsker, canReset, onReset }: Props) {
-  const may = useMay();
+  const may = usePermissionCheck();
   return (
     <div className={style.head}>
       <h2 className="t-sec">{say("playground")}</h2>
-      {version && <Pill tone="warn">{version === "draft" ? say("draft") : `v${version}`}</Pill>}
+      {version && <StatusPill tone="warn">{version === "draft" ? say("draft") : `v${version}`}</StatusPill>}
       {version && may("agents:read") && (
         <Select
           className="push"

@@ -5,19 +5,19 @@ import ThumbsUp from "icon:thumbs-up";
 import { ActionIcon, TextInput } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { lazy, memo, Suspense, useState } from "react";
-import { useMay } from "../../api/queries";
-import { words } from "../i18n/words";
+import { usePermissionCheck } from "../../api/queries";
+import { createTranslator } from "../i18n/words";
 import { Markdown } from "../markdown/markdown";
-import { decimal, duration, exactTime, money } from "../time";
+import { formatDecimal, formatDuration, formatExactTime, formatMoney } from "../time";
 import { AttachedFiles } from "./attached_files";
-import { Call, Waiting } from "./call";
-import { isWaiting, type Rating, shownWarnings, type Turn } from "./chat";
+import { ToolCallView, WaitingApprovals } from "./call";
+import { type Feedback, isWaitingTurn, listShownWarnings, type Rating, type Turn } from "./chat";
 import style from "./chat.module.css";
-import { Compacted } from "./compacted";
-import { Notice, ReplyError, warningWords } from "./trouble";
+import { CompactionNote } from "./compacted";
+import { ChatNotice, describeWarning, ReplyError } from "./trouble";
 import en from "./words.en.json";
 
-const say = words(en, "shared/chat");
+const say = createTranslator(en, "shared/chat");
 const UNPRICED = "unpriced_model";
 const COMPACTED = "history_compacted";
 const DEMO = "demo_model";
@@ -37,7 +37,7 @@ type Props = {
   onTrace?: (id: string) => void;
   isChosen?: boolean;
   isTraceOpen?: boolean;
-  onRate?: (turn: Turn, rating: Rating, comment?: string) => void;
+  onRate?: (turn: Turn, feedback: Feedback) => void;
   /** Asks once more what got no answer. */
   onRetry?: (turn: Turn) => void;
   /** What got no answer stands in the field below once more. */
@@ -45,12 +45,12 @@ type Props = {
 };
 
 /** One question with what came back: warnings, tool calls, the text, its sources, one line of figures. */
-export const Reply = memo(function Reply(props: Props) {
+export const AgentReply = memo(function Reply(props: Props) {
   const { turn, isDemoKnown = false, onTrace, isChosen, isTraceOpen = false, onRate, onRetry, isPutBack } = props;
   const [lit, setLit] = useState(0);
   const [isOpen, setOpen] = useState(isTraceOpen);
   const [wasOpen, setWasOpen] = useState(isTraceOpen);
-  const may = useMay();
+  const may = usePermissionCheck();
   // The key for the trace of the last reply opens it from outside.
   if (wasOpen !== isTraceOpen) {
     setWasOpen(isTraceOpen);
@@ -59,11 +59,11 @@ export const Reply = memo(function Reply(props: Props) {
   const traceId = may("traces:read") ? (turn.stop?.trace_id ?? undefined) : undefined;
   const sources = turn.stop?.sources ?? [];
   // That a price is unknown belongs to the figures, and a long history to the line above the question.
-  const shown = shownWarnings(turn, isDemoKnown);
+  const shown = listShownWarnings(turn, isDemoKnown);
   const warnings = shown.filter((code) => ![UNPRICED, COMPACTED, DEMO].includes(code));
   return (
     <div className={style.turn} data-chosen={isChosen || undefined}>
-      {turn.stop?.compaction && <Compacted compaction={turn.stop.compaction} />}
+      {turn.stop?.compaction && <CompactionNote compaction={turn.stop.compaction} />}
       {turn.question && <div className={style.question}>{turn.question}</div>}
       {turn.attachments && turn.attachments.length > 0 && (
         <div className={style.sent}>
@@ -71,25 +71,25 @@ export const Reply = memo(function Reply(props: Props) {
         </div>
       )}
       {warnings.map((code) => (
-        <Notice key={code} tone="warn">
-          {warningWords(code)}
-        </Notice>
+        <ChatNotice key={code} tone="warn">
+          {describeWarning(code)}
+        </ChatNotice>
       ))}
       {turn.calls.map((call, i) => (
-        <Call key={i} call={call} />
+        <ToolCallView key={i} call={call} />
       ))}
       {turn.text && <Markdown onCite={sources.length ? setLit : undefined}>{turn.text}</Markdown>}
       {turn.isLive && <span className="caret" aria-hidden />}
-      {isWaiting(turn) && <Waiting calls={turn.calls} />}
-      {turn.isLost && <Notice tone="warn">{say("connectionLost")}</Notice>}
+      {isWaitingTurn(turn) && <WaitingApprovals calls={turn.calls} />}
+      {turn.isLost && <ChatNotice tone="warn">{say("connectionLost")}</ChatNotice>}
       {turn.error && (
         <ReplyError turn={turn} error={turn.error} isPutBack={isPutBack} onRetry={onRetry && (() => onRetry(turn))} />
       )}
-      <Sources turn={turn} lit={lit} onLight={setLit} />
+      <ReplySources turn={turn} lit={lit} onLight={setLit} />
       {shown.includes(DEMO) && <DemoHint />}
       {turn.stop && (
         <div className={style.under}>
-          <Figures turn={turn} />
+          <ReplyFigureList turn={turn} />
           {traceId && (
             <TraceButton
               isOpen={onTrace ? isChosen : isOpen}
@@ -97,7 +97,7 @@ export const Reply = memo(function Reply(props: Props) {
               isFolding={!onTrace}
             />
           )}
-          {onRate && turn.messageId && !isWaiting(turn) && <Thumbs turn={turn} onRate={onRate} />}
+          {onRate && turn.messageId && !isWaitingTurn(turn) && <RatingButtons turn={turn} onRate={onRate} />}
         </div>
       )}
       {isOpen && traceId && !onTrace && (
@@ -111,12 +111,12 @@ export const Reply = memo(function Reply(props: Props) {
 
 /** Which model answered is worth knowing, but less than the answer: it stands small beneath it. */
 function DemoHint() {
-  const may = useMay();
+  const may = usePermissionCheck();
   return (
     <p className={`t-12 t-3 ${style.demo}`}>
       {say("demo_model")}{" "}
       {may("api_keys:write") && (
-        <Link className="inline-link" to="/models" search={{ add: true }}>
+        <Link className="inline-link" to="/settings/models" search={{ add: true }}>
           {say("addKey")}
         </Link>
       )}
@@ -126,7 +126,7 @@ function DemoHint() {
 
 type SourceProps = { turn: Turn; lit: number; onLight: (index: number) => void };
 
-function Sources({ turn, lit, onLight }: SourceProps) {
+function ReplySources({ turn, lit, onLight }: SourceProps) {
   const sources = turn.stop?.sources ?? [];
   if (!sources.length) return null;
   return (
@@ -143,7 +143,7 @@ function Sources({ turn, lit, onLight }: SourceProps) {
               <span
                 className={style.score}
                 role="img"
-                aria-label={say("relevance", { score: decimal(source.relevance_score, 2) })}
+                aria-label={say("relevance", { score: formatDecimal(source.relevance_score, 2) })}
               >
                 <i style={{ width: `${source.relevance_score * 100}%` }} />
               </span>
@@ -160,19 +160,19 @@ function Sources({ turn, lit, onLight }: SourceProps) {
   );
 }
 
-function Figures({ turn }: { turn: Turn }) {
+function ReplyFigureList({ turn }: { turn: Turn }) {
   const { stop } = turn;
   if (!stop) return null;
   const { total_tokens: total = 0, prompt_tokens: prompt = 0, cached_tokens: cached = 0 } = stop.usage ?? {};
   return (
     <div className={`${style.meta} num`}>
-      {turn.askedAt && <span>{exactTime(turn.askedAt)}</span>}
-      {turn.tookMs !== undefined && <span>{duration(turn.tookMs)}</span>}
-      {turn.firstMs !== undefined && <span>{say("firstWord", { time: duration(turn.firstMs) })}</span>}
+      {turn.askedAt && <span>{formatExactTime(turn.askedAt)}</span>}
+      {turn.tookMs !== undefined && <span>{formatDuration(turn.tookMs)}</span>}
+      {turn.firstMs !== undefined && <span>{say("firstWord", { time: formatDuration(turn.firstMs) })}</span>}
       <span>{say("tokens", { count: total })}</span>
       {cached > 0 && prompt > 0 && <span>{say("cached", { percent: Math.round((cached / prompt) * 100) })}</span>}
       {typeof stop.estimated_cost_usd === "number" ? (
-        <span>{money(stop.estimated_cost_usd)}</span>
+        <span>{formatMoney(stop.estimated_cost_usd)}</span>
       ) : (
         stop.warnings?.includes(UNPRICED) && <span title={say(UNPRICED)}>{say("unpriced")}</span>
       )}
@@ -193,11 +193,11 @@ function TraceButton({ isOpen, isFolding, onToggle }: TraceProps) {
   );
 }
 
-function Thumbs({ turn, onRate }: { turn: Turn; onRate: NonNullable<Props["onRate"]> }) {
+function RatingButtons({ turn, onRate }: { turn: Turn; onRate: NonNullable<Props["onRate"]> }) {
   const [comment, setComment] = useState<string>();
-  const rate = (rating: Rating) => {
-    const next = turn.rating === rating ? "none" : rating;
-    onRate(turn, next);
+  const rateReply = (rating: Rating) => {
+    const next = turn.feedback?.rating === rating ? "none" : rating;
+    onRate(turn, { rating: next });
     setComment(next === "negative" ? "" : undefined);
   };
   return (
@@ -206,26 +206,26 @@ function Thumbs({ turn, onRate }: { turn: Turn; onRate: NonNullable<Props["onRat
         <ActionIcon
           size={24}
           aria-label={say("good")}
-          aria-pressed={turn.rating === "positive"}
-          onClick={() => rate("positive")}
+          aria-pressed={turn.feedback?.rating === "positive"}
+          onClick={() => rateReply("positive")}
         >
           <ThumbsUp size={14} />
         </ActionIcon>
         <ActionIcon
           size={24}
           aria-label={say("bad")}
-          aria-pressed={turn.rating === "negative"}
-          onClick={() => rate("negative")}
+          aria-pressed={turn.feedback?.rating === "negative"}
+          onClick={() => rateReply("negative")}
         >
           <ThumbsDown size={14} />
         </ActionIcon>
       </span>
-      {comment !== undefined && turn.rating === "negative" && (
+      {comment !== undefined && turn.feedback?.rating === "negative" && (
         <form
           className={style.comment}
           onSubmit={(event) => {
             event.preventDefault();
-            if (comment.trim()) onRate(turn, "negative", comment.trim());
+            if (comment.trim()) onRate(turn, { rating: "negative", comment: comment.trim() });
             setComment(undefined);
           }}
         >

@@ -10,21 +10,21 @@ export type StoredChat = {
   text?: string;
 };
 
-const keyOf = (agentId: string) => `retinue.playground.${agentId}`;
+const storageKeyOf = (place: string) => `retinue.playground.${place}`;
 
-export function readChat(agentId: string): StoredChat | undefined {
+export function readStoredChat(place: string): StoredChat | undefined {
   try {
-    const found = JSON.parse(sessionStorage.getItem(keyOf(agentId)) ?? "null") as StoredChat | null;
+    const found = JSON.parse(sessionStorage.getItem(storageKeyOf(place)) ?? "null") as StoredChat | null;
     return found?.conversationId ? found : undefined;
   } catch {
     return undefined;
   }
 }
 
-export function storeChat(agentId: string, chat?: StoredChat) {
+export function storeChat(place: string, chat?: StoredChat) {
   try {
-    if (chat) sessionStorage.setItem(keyOf(agentId), JSON.stringify(chat));
-    else sessionStorage.removeItem(keyOf(agentId));
+    if (chat) sessionStorage.setItem(storageKeyOf(place), JSON.stringify(chat));
+    else sessionStorage.removeItem(storageKeyOf(place));
   } catch {
     // A full or forbidden store only costs what a reload would lose.
   }

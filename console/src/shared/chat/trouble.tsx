@@ -2,21 +2,21 @@ import TriangleAlert from "icon:triangle-alert";
 import { Button } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import { words } from "../i18n/words";
-import { sentenceOf } from "../refusals/refusals";
+import { createTranslator } from "../i18n/words";
+import { translateRefusal } from "../refusals/refusals";
 import { translateSentence } from "../sentences/sentences";
-import { money } from "../time";
-import { type Attached, refusalOf } from "./attachments";
+import { formatMoney } from "../time";
+import { type Attached, findFileRefusal } from "./attachments";
 import type { Turn, TurnError } from "./chat";
 import en from "./words.en.json";
 
-const say = words(en, "shared/chat");
+const say = createTranslator(en, "shared/chat");
 const CODES = en as Record<string, string>;
-const wordsOfCode = (code: string) => (code in CODES ? say(code as keyof typeof en) : undefined);
+const describeErrorCode = (code: string) => (code in CODES ? say(code as keyof typeof en) : undefined);
 const BUDGET = "budget_exceeded";
 const MODEL_CODES = ["model_not_configured", "model_error", "model_timeout"];
 
-export const Notice = ({ tone, children }: { tone: "warn" | "bad"; children: ReactNode }) => (
+export const ChatNotice = ({ tone, children }: { tone: "warn" | "bad"; children: ReactNode }) => (
   <div className={`note ${tone}`} role={tone === "bad" ? "alert" : undefined}>
     <TriangleAlert size={15} />
     <span>{children}</span>
@@ -24,14 +24,14 @@ export const Notice = ({ tone, children }: { tone: "warn" | "bad"; children: Rea
 );
 
 /** A warning of a reply in words; a code that is newer than this console stands for itself. */
-export function warningWords(code: string): string {
+export function describeWarning(code: string): string {
   const [name = "", ...rest] = code.split(":");
   const field = rest.join(":");
   if (name === "attachment_truncated") return say("attachment_truncated", { name: field });
-  return field ? say("ignored_field", { field }) : (wordsOfCode(name) ?? code);
+  return field ? say("ignored_field", { field }) : (describeErrorCode(name) ?? code);
 }
 
-function budgetWords({ message, details }: TurnError): string {
+function describeBudgetError({ message, details }: TurnError): string {
   // In these cases something is left of the budget.
   if (details?.reason === "unaffordable") return say("budgetUnaffordable");
   if (details?.reason === "reserved") return say("budgetReserved");
@@ -39,25 +39,25 @@ function budgetWords({ message, details }: TurnError): string {
   const usd = details?.limit_usd;
   const tokens = details?.limit_tokens;
   const limit =
-    typeof usd === "number" ? money(usd) : typeof tokens === "number" ? say("tokens", { count: tokens }) : "";
-  const whose = wordsOfCode(`budget_${scope}`);
+    typeof usd === "number" ? formatMoney(usd) : typeof tokens === "number" ? say("tokens", { count: tokens }) : "";
+  const whose = describeErrorCode(`budget_${scope}`);
   return whose && limit ? say("budgetSpent", { whose, limit }) : message || say("budget_exceeded");
 }
 
 /** Which files of the question the server refused, by their names. */
-const refusedFiles = ({ details }: TurnError, files: Attached[]) =>
+const listRefusedFiles = ({ details }: TurnError, files: Attached[]) =>
   files
-    .map(({ filename }, place) => ({ name: filename, problem: refusalOf(details, place) ?? "" }))
+    .map(({ filename }, place) => ({ name: filename, problem: findFileRefusal(details, place) ?? "" }))
     .filter(({ problem }) => problem)
     .map((refused) => say("fileRefused", refused))
     .join(" ");
 
 /** What a person can do about it is elsewhere: the model's key, or the budget. */
-function Remedy({ error }: { error: TurnError }) {
+function ErrorRemedy({ error }: { error: TurnError }) {
   const scope = error.details?.scope as { type?: string; id?: string | null } | undefined;
   if (MODEL_CODES.includes(error.code))
     return (
-      <Link className="inline-link" to="/models">
+      <Link className="inline-link" to="/settings/models">
         {say("openModels")}
       </Link>
     );
@@ -71,17 +71,20 @@ function Remedy({ error }: { error: TurnError }) {
 }
 
 /** Why there is no answer; of one that broke off, that it did, and then why. */
-function reasonOf(error: TurnError, { text, attachments = [] }: Turn): string {
-  if (error.code === BUDGET) return budgetWords(error);
-  const own = wordsOfCode(text ? `cut_${error.code}` : error.code);
+export function describeTurnError(error: TurnError, { text, attachments = [] }: Turn): string {
+  if (error.code === BUDGET) return describeBudgetError(error);
+  const own = describeErrorCode(text ? `cut_${error.code}` : error.code);
   const reason =
-    refusedFiles(error, attachments) || own || sentenceOf(error.code, error.message, error.details) || say("failed");
+    listRefusedFiles(error, attachments) ||
+    own ||
+    translateRefusal(error.code, error.message, error.details) ||
+    say("failed");
   const isTold = !MODEL_CODES.includes(error.code) || !error.message || error.message === reason;
-  return sentences(text ? say("cutOff") : "", reason, isTold ? "" : translateSentence(error.message));
+  return joinSentences(text ? say("cutOff") : "", reason, isTold ? "" : translateSentence(error.message));
 }
 
 /** Texts one after the other, each with an end: what a provider says may have none. */
-const sentences = (...texts: string[]) =>
+const joinSentences = (...texts: string[]) =>
   texts
     .map((text) => text.trim().replace(/[^.!?…:]$/, "$&."))
     .filter(Boolean)
@@ -95,7 +98,8 @@ export function ReplyError({ turn, error, isPutBack, onRetry }: ErrorProps) {
     <div className="note bad" role="alert">
       <TriangleAlert size={15} />
       <span className="grow">
-        {sentences(reasonOf(error, turn), onRetry && isPutBack ? say("putBack") : "")} <Remedy error={error} />
+        {joinSentences(describeTurnError(error, turn), onRetry && isPutBack ? say("putBack") : "")}{" "}
+        <ErrorRemedy error={error} />
       </span>
       {onRetry && (
         <Button size="xs" variant="default" onClick={onRetry}>

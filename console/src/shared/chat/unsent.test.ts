@@ -1,6 +1,6 @@
 // @vitest-environment jsdom
 import { beforeEach, expect, test } from "vitest";
-import { keepUnsent, putBefore, readUnsent, withFiles } from "./unsent";
+import { keepUnsentMessage, mergeAttachments, prependQuestion, readUnsentMessage } from "./unsent";
 
 const file = (id: string) => ({ file_id: id, filename: `${id}.txt`, kind: "document" as const });
 
@@ -8,31 +8,31 @@ beforeEach(() => sessionStorage.clear());
 
 test("what was written comes back with its files and the names of those that broke off", () => {
   const unsent = { text: "Where?", files: [file("a")], cutFiles: ["b.pdf"] };
-  keepUnsent("agt_1", unsent);
-  expect(readUnsent("agt_1")).toEqual(unsent);
-  expect(readUnsent("agt_2")).toEqual({ text: "", files: [], cutFiles: [] });
-  keepUnsent("agt_1", { text: "", files: [], cutFiles: [] });
+  keepUnsentMessage("agt_1", unsent);
+  expect(readUnsentMessage("agt_1")).toEqual(unsent);
+  expect(readUnsentMessage("agt_2")).toEqual({ text: "", files: [], cutFiles: [] });
+  keepUnsentMessage("agt_1", { text: "", files: [], cutFiles: [] });
   expect(sessionStorage.length).toBe(0);
 });
 
 test("a question on its way is put back in front of what was written since", () => {
-  keepUnsent("agt_1", {
+  keepUnsentMessage("agt_1", {
     text: "And?",
     files: [file("b")],
     cutFiles: [],
     asked: { text: "Where?", files: [file("a")] },
   });
-  expect(readUnsent("agt_1")).toEqual({ text: "Where?\nAnd?", files: [file("a"), file("b")], cutFiles: [] });
+  expect(readUnsentMessage("agt_1")).toEqual({ text: "Where?\nAnd?", files: [file("a"), file("b")], cutFiles: [] });
 });
 
 test("a question is put back once", () => {
-  expect(putBefore("Where?", "")).toBe("Where?");
-  expect(putBefore("Where?", "Where?")).toBe("Where?");
-  expect(putBefore("Where?", "Where?\nAnd?")).toBe("Where?\nAnd?");
-  expect(withFiles([file("a")], [file("a"), file("b")])).toEqual([file("a"), file("b")]);
+  expect(prependQuestion("Where?", "")).toBe("Where?");
+  expect(prependQuestion("Where?", "Where?")).toBe("Where?");
+  expect(prependQuestion("Where?", "Where?\nAnd?")).toBe("Where?\nAnd?");
+  expect(mergeAttachments([file("a")], [file("a"), file("b")])).toEqual([file("a"), file("b")]);
 });
 
 test("a store that is broken is an empty one", () => {
   sessionStorage.setItem("retinue.unsent.agt_1", "{");
-  expect(readUnsent("agt_1").text).toBe("");
+  expect(readUnsentMessage("agt_1").text).toBe("");
 });

@@ -19,56 +19,56 @@ export type Unsent = {
 };
 
 const NONE: Unsent = { text: "", files: [], cutFiles: [] };
-const keyOf = (place: string) => `retinue.unsent.${place}`;
+const storageKeyOf = (place: string) => `retinue.unsent.${place}`;
 
 /** What a place has kept; a question that was on its way is put back. */
-export function readUnsent(place: string): Unsent {
+export function readUnsentMessage(place: string): Unsent {
   try {
-    const found = JSON.parse(sessionStorage.getItem(keyOf(place)) ?? "null") as Unsent | null;
+    const found = JSON.parse(sessionStorage.getItem(storageKeyOf(place)) ?? "null") as Unsent | null;
     if (!found) return NONE;
     const { text = "", files = [], cutFiles = [], asked, refused } = found;
     if (!asked) return { text, files, cutFiles, ...(refused ? { refused } : {}) };
-    return { text: putBefore(asked.text, text), files: withFiles(asked.files, files), cutFiles };
+    return { text: prependQuestion(asked.text, text), files: mergeAttachments(asked.files, files), cutFiles };
   } catch {
     return NONE;
   }
 }
 
-export function keepUnsent(place: string, unsent: Unsent) {
+export function keepUnsentMessage(place: string, unsent: Unsent) {
   const isEmpty = !(unsent.text || unsent.files.length || unsent.cutFiles.length || unsent.asked || unsent.refused);
   try {
-    if (isEmpty) sessionStorage.removeItem(keyOf(place));
-    else sessionStorage.setItem(keyOf(place), JSON.stringify(unsent));
+    if (isEmpty) sessionStorage.removeItem(storageKeyOf(place));
+    else sessionStorage.setItem(storageKeyOf(place), JSON.stringify(unsent));
   } catch {
     // A full or forbidden store only costs what a reload would lose.
   }
 }
 
 /** A question in front of what was written since; once is enough. */
-export function putBefore(question: string, text: string): string {
+export function prependQuestion(question: string, text: string): string {
   if (!question || text === question || text.startsWith(`${question}\n`)) return text;
   return [question, text].filter(Boolean).join("\n");
 }
 
 /** Files in front of others, each once. */
-export const withFiles = (files: Attached[], others: Attached[]): Attached[] => [
+export const mergeAttachments = (files: Attached[], others: Attached[]): Attached[] => [
   ...files,
   ...others.filter(({ file_id: id }) => !files.some((one) => one.file_id === id)),
 ];
 
 /** A text that is being written at a place and survives a reload, as does a question on its way. */
 export function useKeptText(place: string) {
-  const [text, setText] = useState(() => readUnsent(place).text);
+  const [text, setText] = useState(() => readUnsentMessage(place).text);
   const [asked, setAsked] = useState("");
   useEffect(
-    () => keepUnsent(place, { ...NONE, text, ...(asked ? { asked: { text: asked, files: [] } } : {}) }),
+    () => keepUnsentMessage(place, { ...NONE, text, ...(asked ? { asked: { text: asked, files: [] } } : {}) }),
     [place, text, asked],
   );
   /** The question is over: answered, or put back. */
   const settleQuestion = (question: string, isAnswered: boolean) => {
     // Another one may be on its way by now.
     setAsked((now) => (now === question ? "" : now));
-    if (!isAnswered) setText((now) => putBefore(question, now));
+    if (!isAnswered) setText((now) => prependQuestion(question, now));
   };
   const noteQuestion = (question: string) => {
     setAsked(question);

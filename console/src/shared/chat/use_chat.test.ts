@@ -2,7 +2,7 @@
 import { act } from "react";
 import { beforeEach, expect, test, vi } from "vitest";
 import { renderHook } from "../render_hook";
-import { readChat, storeChat } from "./stored_chat";
+import { readStoredChat, storeChat } from "./stored_chat";
 import { useChat } from "./use_chat";
 
 const AGENT = "agt_1";
@@ -36,7 +36,7 @@ beforeEach(() => {
 
 test("a question that is asked while the history is being read continues it and stays", async () => {
   storeChat(AGENT, CHAT);
-  const chat = renderHook(() => useChat({ agentId: AGENT }));
+  const chat = renderHook(() => useChat({ agentId: AGENT, place: AGENT }));
   await settled();
   act(() => void chat.now.session.send("Second"));
   await settled();
@@ -52,11 +52,11 @@ test("a question that is asked while the history is being read continues it and 
 
 test("a conversation that is no longer there is forgotten", async () => {
   storeChat(AGENT, CHAT);
-  const chat = renderHook(() => useChat({ agentId: AGENT }));
+  const chat = renderHook(() => useChat({ agentId: AGENT, place: AGENT }));
   await settled();
   answerHistory(json({ error: { code: "conversation_not_found", message: "Gone." } }, 404));
   await settled();
-  expect(readChat(AGENT)).toBeUndefined();
+  expect(readStoredChat(AGENT)).toBeUndefined();
   act(() => void chat.now.session.send("Second"));
   await settled();
   expect(asked[0]).not.toHaveProperty("conversation_id");

@@ -1,47 +1,50 @@
 import { type QueryClient, useQueryClient } from "@tanstack/react-query";
 import { useState, useSyncExternalStore } from "react";
 import { api } from "../../api/client";
-import { checkServer, waitUntilBack } from "../../api/connection";
-import { schedule } from "../schedule";
+import { checkServer, waitUntilServerBack } from "../../api/connection";
+import { scheduleTimeout } from "../schedule";
 import { messagesQuery } from "../trace/queries";
-import { liveTurn, openReply, resumeTurn } from "./chat";
+import { findLiveTurn, openReplyStream, resumeReplyStream } from "./chat";
 import { type ChatApi, ChatSession, type ChatSessionOptions } from "./chat_session";
-import { readChat, storeChat } from "./stored_chat";
+import { readStoredChat, storeChat } from "./stored_chat";
 
-type ChatOptions = { agentId: string } & Pick<
-  ChatSessionOptions,
-  "from" | "refused" | "onKept" | "onUnanswered" | "onAnswered"
->;
+type ChatOptions = {
+  agentId: string;
+  /** Where this tab keeps the conversation. */
+  place: string;
+} & Pick<ChatSessionOptions, "from" | "refused" | "onKept" | "onUnanswered" | "onAnswered">;
 
 /** A conversation with an agent. The options are those of the first rendering; another agent needs another key. */
 export function useChat(options: ChatOptions) {
   const client = useQueryClient();
-  const [session] = useState(() => newChatSession(options, client));
+  const [session] = useState(() => createChatSession(options, client));
   const { turns } = useSyncExternalStore(session.subscribe, session.getSnapshot);
-  return { session, turns, live: liveTurn(turns) };
+  return { session, turns, live: findLiveTurn(turns) };
 }
 
-const newChatSession = ({ agentId, ...options }: ChatOptions, client: QueryClient) =>
+const createChatSession = ({ agentId, place, ...options }: ChatOptions, client: QueryClient) =>
   new ChatSession({
     ...options,
-    api: chatApi(agentId, client),
-    connection: { suspect: checkServer, whenBack: waitUntilBack },
-    storage: { read: () => readChat(agentId), write: (chat) => storeChat(agentId, chat) },
-    schedule,
+    api: createChatApi(agentId, client),
+    connection: { suspect: checkServer, whenBack: waitUntilServerBack },
+    storage: { read: () => readStoredChat(place), write: (chat) => storeChat(place, chat) },
+    schedule: scheduleTimeout,
   });
 
-const chatApi = (agentId: string, client: QueryClient): ChatApi => ({
-  ask: (question, conversationId, signal, options) => openReply(agentId, question, conversationId, signal, options),
-  resume: (messageId, afterEvent, signal) => resumeTurn(agentId, messageId, afterEvent, signal),
+/** The agent on the server, for a session. */
+export const createChatApi = (agentId: string, client: QueryClient): ChatApi => ({
+  ask: (question, conversationId, signal, options) =>
+    openReplyStream(agentId, question, conversationId, signal, options),
+  resume: (messageId, afterEvent, signal) => resumeReplyStream(agentId, messageId, afterEvent, signal),
   stop: (messageId) =>
     api.POST("/api/v1/agents/{agent_id}/chat/{message_id}/stop", {
       params: { path: { agent_id: agentId, message_id: messageId } },
     }),
-  rate: (messageId, rating, comment) =>
+  rate: (messageId, feedback) =>
     api.POST("/api/v1/agents/{agent_id}/messages/{message_id}/feedback", {
       params: { path: { agent_id: agentId, message_id: messageId } },
-      body: { rating, ...(comment ? { comment } : {}) },
+      body: feedback,
     }),
-  readMessages: async (conversationId) =>
-    (await client.fetchQuery({ ...messagesQuery(conversationId), staleTime: 0 })).data,
+  readMessages: async (conversationId, leaf) =>
+    (await client.fetchQuery({ ...messagesQuery(conversationId, leaf), staleTime: 0 })).data,
 });

@@ -2,7 +2,7 @@
 import { act } from "react";
 import { beforeEach, expect, test } from "vitest";
 import { renderHook } from "../render_hook";
-import { keepUnsent, readUnsent, useKeptText } from "./unsent";
+import { keepUnsentMessage, readUnsentMessage, useKeptText } from "./unsent";
 import { useComposer } from "./use_composer";
 
 const file = (id: string) => ({ file_id: id, filename: `${id}.txt`, kind: "document" as const });
@@ -11,23 +11,28 @@ const PLACE = "agt_1";
 beforeEach(() => sessionStorage.clear());
 
 test("a question that turns out to be answered goes with its files, and nothing else does", () => {
-  keepUnsent(PLACE, { text: "", files: [file("b")], cutFiles: [], asked: { text: "Read it", files: [file("a")] } });
+  keepUnsentMessage(PLACE, {
+    text: "",
+    files: [file("b")],
+    cutFiles: [],
+    asked: { text: "Read it", files: [file("a")] },
+  });
   const composer = renderHook(() => useComposer(PLACE));
   expect(composer.now.text).toBe("Read it");
   act(() => composer.now.forget("Read it", [file("a")]));
   expect([composer.now.text, composer.now.files.stored]).toEqual(["", [file("b")]]);
-  expect(readUnsent(PLACE)).toEqual({ text: "", files: [file("b")], cutFiles: [] });
+  expect(readUnsentMessage(PLACE)).toEqual({ text: "", files: [file("b")], cutFiles: [] });
 });
 
 test("so does a question that was made of files only", () => {
-  keepUnsent(PLACE, { text: "", files: [], cutFiles: [], asked: { text: "", files: [file("a")] } });
+  keepUnsentMessage(PLACE, { text: "", files: [], cutFiles: [], asked: { text: "", files: [file("a")] } });
   const composer = renderHook(() => useComposer(PLACE));
   act(() => composer.now.forget("See the attached files.", [file("a")]));
   expect(composer.now.isReady).toBe(false);
 });
 
 test("a question that gets no answer puts back its own files, not those of one before", () => {
-  keepUnsent(PLACE, { text: "Read it", files: [file("a")], cutFiles: [] });
+  keepUnsentMessage(PLACE, { text: "Read it", files: [file("a")], cutFiles: [] });
   const composer = renderHook(() => useComposer(PLACE));
   act(() => void composer.now.take());
   act(() => composer.now.settle());
@@ -37,7 +42,7 @@ test("a question that gets no answer puts back its own files, not those of one b
 });
 
 test("an older question puts back none of the files of the one that was asked last", () => {
-  keepUnsent(PLACE, { text: "Read it", files: [file("a")], cutFiles: [] });
+  keepUnsentMessage(PLACE, { text: "Read it", files: [file("a")], cutFiles: [] });
   const composer = renderHook(() => useComposer(PLACE));
   act(() => void composer.now.take());
   act(() => composer.now.putBack("Refund it"));
@@ -49,7 +54,7 @@ test("the end of an older question leaves the one that is on its way", () => {
   act(() => kept.now.ask("First"));
   act(() => kept.now.ask("Second"));
   act(() => kept.now.settle("First", true));
-  expect(readUnsent(PLACE).text).toBe("Second");
+  expect(readUnsentMessage(PLACE).text).toBe("Second");
   act(() => kept.now.settle("Second", true));
-  expect(readUnsent(PLACE).text).toBe("");
+  expect(readUnsentMessage(PLACE).text).toBe("");
 });

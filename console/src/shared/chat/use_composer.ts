@@ -1,17 +1,17 @@
 import { useCallback, useEffect, useRef, useState } from "react";
-import { words } from "../i18n/words";
-import { type Attached, type AttachedUpload, uploadOf, useAttachments, withRefusals } from "./attachments";
+import { createTranslator } from "../i18n/words";
+import { type Attached, type AttachedUpload, markRefusedUploads, restoreUpload, useAttachments } from "./attachments";
 import type { TurnError } from "./chat";
-import { keepUnsent, putBefore, type Refused, readUnsent, type Unsent } from "./unsent";
+import { keepUnsentMessage, prependQuestion, type Refused, readUnsentMessage, type Unsent } from "./unsent";
 import en from "./words.en.json";
 
-const say = words(en, "shared/chat");
+const say = createTranslator(en, "shared/chat");
 
 export type ComposerState = ReturnType<typeof useComposer>;
 
 /** What is being written at a place: kept over a reload, and put back if a question gets no answer. */
 export function useComposer(place: string) {
-  const [kept] = useState(() => readUnsent(place));
+  const [kept] = useState(() => readUnsentMessage(place));
   const [text, setText] = useState(kept.text);
   const [asked, setAsked] = useState<Unsent["asked"]>();
   const [refused, setRefused] = useState<Refused | undefined>(kept.refused);
@@ -19,7 +19,7 @@ export function useComposer(place: string) {
   const taken = useRef<AttachedUpload[]>([]);
   const { stored, unstored, putBack: putFilesBack, forget: forgetFiles } = files;
   const keptNow = JSON.stringify({ text, files: stored, cutFiles: unstored, asked, refused } satisfies Unsent);
-  useEffect(() => keepUnsent(place, JSON.parse(keptNow) as Unsent), [place, keptNow]);
+  useEffect(() => keepUnsentMessage(place, JSON.parse(keptNow) as Unsent), [place, keptNow]);
 
   /** Note a question that is sent now: until the server has it, only this page knows it. */
   const noteQuestion = (question: string, attachments: Attached[] = []) => {
@@ -50,10 +50,10 @@ export function useComposer(place: string) {
   const putBack = useCallback(
     (question: string, attachments: Attached[] = [], details?: Record<string, unknown>) => {
       setAsked(undefined);
-      setText((now) => putBefore(question === say("seeFiles") ? "" : question, now));
+      setText((now) => prependQuestion(question === say("seeFiles") ? "" : question, now));
       const sent = taken.current.flatMap((one) => one.stored?.file_id ?? []);
       const isSame = sent.length === attachments.length && attachments.every(({ file_id: id }) => sent.includes(id));
-      putFilesBack(withRefusals(isSame ? taken.current : attachments.map(uploadOf), details));
+      putFilesBack(markRefusedUploads(isSame ? taken.current : attachments.map(restoreUpload), details));
       taken.current = [];
     },
     [putFilesBack],

@@ -13,10 +13,13 @@ type TalkOptions = {
 };
 
 /** A conversation together with the field where one writes: a question that gets no answer goes back into the field. */
-export function useTalk({ agentId, from, options, beforeSend }: TalkOptions) {
-  const composer = useComposer(from ? `${agentId}.${from}` : agentId);
+export function useConversation({ agentId, from, options, beforeSend }: TalkOptions) {
+  // A trial of another version is not continued by the agent as it is, nor the other way round.
+  const place = options.version ? agentId : `${agentId}.live`;
+  const composer = useComposer(from ? `${place}.${from}` : place);
   const { session, turns, live } = useChat({
     agentId,
+    place,
     from,
     refused: composer.refused,
     onKept: composer.settle,
@@ -26,22 +29,32 @@ export function useTalk({ agentId, from, options, beforeSend }: TalkOptions) {
     },
     onAnswered: composer.forget,
   });
-  const send = (question: string, attachments: Attached[]) =>
+  const sendQuestion = (question: string, attachments: Attached[]) =>
     void session.send(question, { attachments, options, beforeSend });
   const sendWritten = () => {
     const { text, files } = composer.take();
-    send(text, files);
+    sendQuestion(text, files);
   };
-  const sendGiven = (question: string, attachments: Attached[] = []) => {
+  const sendExternal = (question: string, attachments: Attached[] = []) => {
     composer.ask(question, attachments);
-    send(question, attachments);
+    sendQuestion(question, attachments);
   };
   /** What was put back is sent as it stands there now; the person may have changed it. */
-  const retry = (turn: Turn) => (composer.isReady ? sendWritten() : sendGiven(turn.question, turn.attachments));
-  const reset = () => {
+  const retryTurn = (turn: Turn) => (composer.isReady ? sendWritten() : sendExternal(turn.question, turn.attachments));
+  const resetTalk = () => {
     session.reset();
     // A question that is discarded on its way is not put back.
     composer.settle();
   };
-  return { composer, session, turns, live, isLive: Boolean(live?.isLive), sendWritten, sendGiven, retry, reset };
+  return {
+    composer,
+    session,
+    turns,
+    live,
+    isLive: Boolean(live?.isLive),
+    sendWritten,
+    sendGiven: sendExternal,
+    retry: retryTurn,
+    reset: resetTalk,
+  };
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import { failureOf, failureWords } from "./failures";
+import { describeFailure, describeFailureCode } from "./failures";
 import en from "./words.en.json";
 
 /** Where the console shows the code of a record without the message beside it. */
@@ -15,9 +15,9 @@ it("has words for every code that a screen may show", () => {
 });
 
 it("never shows a code in place of words", () => {
-  expect(failureWords("approval_timeout")).toBe("Nobody decided the approval in time.");
-  expect(failureWords("newer_than_this_console")).toBeUndefined();
-  expect(failureOf({ code: "timeout", message: "The node took 40 s." })).toBe("The node took 40 s.");
-  expect(failureOf({ code: "timeout" })).toBe(en.timeout);
-  expect(failureOf(null)).toBeUndefined();
+  expect(describeFailureCode("approval_timeout")).toBe("Nobody decided the approval in time.");
+  expect(describeFailureCode("newer_than_this_console")).toBeUndefined();
+  expect(describeFailure({ code: "timeout", message: "The node took 40 s." })).toBe("The node took 40 s.");
+  expect(describeFailure({ code: "timeout" })).toBe(en.timeout);
+  expect(describeFailure(null)).toBeUndefined();
 });

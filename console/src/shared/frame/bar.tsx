@@ -3,18 +3,19 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useLocation } from "@tanstack/react-router";
 import { type ReactNode, useEffect } from "react";
 import { meQuery } from "../../api/queries";
-import { words } from "../i18n/words";
+import { createTranslator } from "../i18n/words";
 import style from "./bar.module.css";
+import { COMMANDS_MARK } from "./commands";
 import { usePageTitle } from "./page_title";
-import { keepRecent } from "./recent";
+import { keepRecentPlace } from "./recent";
 import en from "./words.en.json";
 
-const say = words(en, "shared/frame");
+const say = createTranslator(en, "shared/frame");
 
 type Step = { label: string; to: string };
 
 /** The bar of a screen: where you are, what it is, what you can do with it. */
-export function Bar({
+export function PageBar({
   trail = [],
   title,
   tab,
@@ -35,7 +36,7 @@ export function Bar({
   const { data: me } = useQuery(meQuery);
   const address = useLocation({ select: (now) => now.pathname });
   useEffect(() => {
-    if (me && isThere) keepRecent(me.id, address, tab ? `${title} · ${tab}` : title);
+    if (me && isThere) keepRecentPlace(me.id, address, tab ? `${title} · ${tab}` : title);
   }, [me, address, title, tab, isThere]);
   const parent = trail.at(-1);
   return (
@@ -57,7 +58,11 @@ export function Bar({
         <h1 className={`${style.title} cut`}>{title}</h1>
         {after}
       </div>
-      {children && <div className={`row g6 fix ${style.actions}`}>{children}</div>}
+      {children && (
+        <div className={`row g6 fix ${style.actions}`} {...COMMANDS_MARK}>
+          {children}
+        </div>
+      )}
     </header>
   );
 }

@@ -2,7 +2,7 @@ import { type QueryClient, useQueryClient } from "@tanstack/react-query";
 import { useEffect } from "react";
 import { checkServer, isServerGone, subscribeToServer } from "../../api/connection";
 import { unreadQuery } from "../../api/queries";
-import { openStream } from "../../api/stream";
+import { openEventStream } from "../../api/stream";
 
 const HIDDEN_MS = 60_000;
 const RETRY_MS = 15_000;
@@ -21,10 +21,10 @@ const DOMAINS: Record<string, string> = {
   embed_key: "embed",
 };
 /** The queries that show objects of a type. */
-export const domainOf = (type: string) => DOMAINS[type] ?? `${type}s`;
+export const queryDomainOf = (type: string) => DOMAINS[type] ?? `${type}s`;
 
 /** Another count than the one that is known: something was read elsewhere, perhaps by what it asked for being done. */
-function takeUnread(client: QueryClient, unread: { count: number }) {
+function updateUnreadCount(client: QueryClient, unread: { count: number }) {
   const before = client.getQueryData(unreadQuery.queryKey);
   client.setQueryData(unreadQuery.queryKey, unread as never);
   if (before && before.count !== unread.count) void client.invalidateQueries({ queryKey: ["notifications", "list"] });
@@ -41,10 +41,12 @@ export function useLiveInbox() {
       if (control || isOver) return;
       control = new AbortController();
       try {
-        for await (const { event, data } of openStream("/api/v1/notifications/stream", { signal: control.signal })) {
-          if (event === "unread") takeUnread(client, data as { count: number });
+        for await (const { event, data } of openEventStream("/api/v1/notifications/stream", {
+          signal: control.signal,
+        })) {
+          if (event === "unread") updateUnreadCount(client, data as { count: number });
           if (event === "changed")
-            void client.invalidateQueries({ queryKey: [domainOf((data as { type: string }).type)] });
+            void client.invalidateQueries({ queryKey: [queryDomainOf((data as { type: string }).type)] });
           if (event === "notification") {
             void client.invalidateQueries({ queryKey: ["notifications"] });
             void client.invalidateQueries({ queryKey: ["approvals"] });

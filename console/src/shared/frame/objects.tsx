@@ -1,13 +1,15 @@
 import { useDebouncedValue } from "@mantine/hooks";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { api, data } from "../../api/client";
-import { words } from "../i18n/words";
+import { api, unwrapData } from "../../api/client";
+import { permissionsQuery } from "../../api/queries";
+import { createTranslator } from "../i18n/words";
 import { AgentMark } from "../marks/agent_mark";
 import { Avatar } from "../marks/avatar";
 import { KindIcon, type KindName } from "../marks/kind_icon";
+import { isChatOnly } from "./navigation";
 import en from "./words.en.json";
 
-const say = words(en, "shared/frame");
+const say = createTranslator(en, "shared/frame");
 const SEARCH_WAIT_MS = 200;
 const MAX_FOUND = 12;
 
@@ -34,39 +36,45 @@ const PLACES: Record<string, (found: Found) => string> = {
   form: ({ id }) => `/forms/${id}`,
   data_table: ({ id }) => `/tables/${id}`,
   webhook: ({ id }) => `/webhooks/${id}`,
-  incoming_webhook: ({ id }) => `/incoming/${id}`,
+  incoming_webhook: ({ id }) => `/webhooks/incoming/${id}`,
   credential: ({ id }) => `/credentials/${id}`,
   document: ({ parent_id }) => `/agents/${parent_id ?? ""}`,
-  service_account: () => "/service-accounts",
-  user: () => "/people",
+  service_account: () => "/settings/service-accounts",
+  user: ({ id }) => `/settings/people?person=${id}`,
 };
+/** People who only chat read a conversation where they go on with it. */
+const CHAT_ONLY_PLACES: typeof PLACES = { ...PLACES, conversation: ({ id }) => `/chat/${id}` };
 
-function Picture({ of }: { of: Found }) {
-  if (of.type === "agent") return <AgentMark id={of.id} size={22} />;
-  if (of.type === "user") return <Avatar name={of.name} />;
-  return <KindIcon of={KINDS[of.type] ?? "turn"} small />;
+function ObjectPicture({ found }: { found: Found }) {
+  if (found.type === "agent") return <AgentMark id={found.id} size={22} />;
+  if (found.type === "user") return <Avatar name={found.name} />;
+  return <KindIcon kind={KINDS[found.type] ?? "turn"} small />;
 }
 
 /** Objects by name or id, as the server finds them, for the palette. `knows` tells whether there is a page. */
-export function useObjects(text: string, go: (to: string) => () => void, knows: (to: string) => boolean) {
+export function useFoundObjects(text: string, goTo: (to: string) => () => void, hasPage: (to: string) => boolean) {
   const [waited] = useDebouncedValue(text.trim(), SEARCH_WAIT_MS);
   const { data: found } = useQuery({
     queryKey: ["search", waited],
     queryFn: ({ signal }) =>
-      data(api.GET("/api/v1/search", { params: { query: { q: waited.slice(0, 100), limit: MAX_FOUND } }, signal })),
+      unwrapData(
+        api.GET("/api/v1/search", { params: { query: { q: waited.slice(0, 100), limit: MAX_FOUND } }, signal }),
+      ),
     placeholderData: keepPreviousData,
     enabled: waited.length > 0,
   });
+  const { data: role } = useQuery(permissionsQuery);
+  const places = role && isChatOnly(role.permissions) ? CHAT_ONLY_PLACES : PLACES;
   if (!text.trim()) return [];
   return ((found?.data ?? []) as Found[]).flatMap((one) => {
-    const to = PLACES[one.type]?.(one);
-    if (!to || !knows(to)) return [];
+    const to = places[one.type]?.(one);
+    if (!to || !hasPage(to)) return [];
     return {
       id: one.id,
       label: one.name,
       description: [say(`type_${one.type as Word}`), one.description].filter(Boolean).join(" · "),
-      leftSection: <Picture of={one} />,
-      onClick: go(to),
+      leftSection: <ObjectPicture found={one} />,
+      onClick: goTo(to),
     };
   });
 }

@@ -1,114 +1,111 @@
 import "@mantine/spotlight/styles.css";
 import "./palette.css";
-import Bell from "icon:bell";
+import CornerDownRight from "icon:corner-down-right";
 import LogOut from "icon:log-out";
 import Plus from "icon:plus";
 import Search from "icon:search";
-import ShieldCheck from "icon:shield-check";
-import { Spotlight, type SpotlightActionData, type SpotlightProps, spotlight } from "@mantine/spotlight";
+import Settings2 from "icon:settings-2";
+import { Spotlight, type SpotlightActionGroupData, type SpotlightProps, spotlight } from "@mantine/spotlight";
 import { useQuery } from "@tanstack/react-query";
-import { useNavigate, useRouter } from "@tanstack/react-router";
+import { useNavigate } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
-import { pendingQuery, permissionsQuery, unreadQuery } from "../../api/queries";
+import { basePath } from "../../api/base";
+import { permissionsQuery } from "../../api/queries";
 import { signOut } from "../../api/session";
-import { words } from "../i18n/words";
-import { NAVIGATION } from "./navigation";
-import { useObjects } from "./objects";
-import { useSettings } from "./settings";
+import { createTranslator } from "../i18n/words";
+import { PLACE_KEYWORDS, signOutKeywords } from "../palette/keywords";
+import { listPageCommands } from "./commands";
+import { ShortcutKeyHint } from "./key_hint";
+import { useFoundObjects } from "./objects";
+import { filterPalette, isActionSearch } from "./palette_filter";
+import { usePaletteNeeds } from "./palette_needs";
+import { listConsolePlaces } from "./places";
+import { useGuideEntries, useSettingEntries } from "./settings";
+import { useCreatables, usePageCheck } from "./use_creatables";
 import en from "./words.en.json";
 
-const say = words(en, "shared/frame");
-/** Whether an address belongs to a route: `/agents/$agentId` takes `/agents/agt_1`. */
-function isAddressOf(path: string, to: string): boolean {
-  const [wanted, given] = [path.split("/"), to.split("/")];
-  return wanted.length === given.length && wanted.every((part, i) => part.startsWith("$") || part === given[i]);
-}
+const say = createTranslator(en, "shared/frame");
+const SCROLL = { viewportProps: { tabIndex: 0 } };
 
-type Filter = NonNullable<SpotlightProps["filter"]>;
+const filterEntries: NonNullable<SpotlightProps["filter"]> = (query, groups) =>
+  filterPalette(query, groups as SpotlightActionGroupData[], [say("objects")]);
 
-/** The entries with the wanted text; `>` is not part of it. */
-const filterGroups: Filter = (query, all) => {
-  const wanted = query.replace(/^>/, "").trim().toLowerCase();
-  const isMatch = (one: SpotlightActionData) => `${one.label} ${one.keywords ?? ""}`.toLowerCase().includes(wanted);
-  return all
-    .map((group) => {
-      // The server has chosen the objects; a name in another script or an id would not stand here.
-      if (!("actions" in group) || group.group === say("objects")) return group;
-      return { ...group, actions: group.actions.filter(isMatch) };
-    })
-    .filter((group) => !("actions" in group) || group.actions.length);
-};
-
-/** What waits for this person, each with its page. */
-function useWaiting(isApprover: boolean, go: (to: string) => () => void) {
-  const { data: unread } = useQuery(unreadQuery);
-  const { data: pending } = useQuery({ ...pendingQuery, enabled: isApprover });
-  const needs = [
-    { id: "waiting", count: pending?.count ?? 0, word: "waiting", to: "/approvals", icon: <ShieldCheck size={16} /> },
-    { id: "unread", count: unread?.count ?? 0, word: "unreadSome", to: "/inbox", icon: <Bell size={16} /> },
-  ] as const;
-  return needs
-    .filter((one) => one.count > 0)
-    .map(({ id, count, word, to, icon }) => ({
-      id,
-      label: say(word, { count }),
-      leftSection: icon,
-      onClick: go(to),
+/** What the page under the palette can do, as it stood when the palette opened; its tabs are places. */
+function usePageEntries(isActions: boolean, isPlace: (to: string) => boolean) {
+  const [commands] = useState(() => listPageCommands());
+  return commands
+    .filter(({ to }) => !to || !(isActions || isPlace(to)))
+    .map(({ label, keys, run }) => ({
+      id: `page:${label}`,
+      label,
+      leftSection: <CornerDownRight size={16} />,
+      rightSection: keys && <ShortcutKeyHint keys={keys} />,
+      onClick: run,
     }));
 }
 
-/** What needs you, actions, objects by name or id, places, settings. `>` limits the list to actions. */
-export default function Palette({ onClose }: { onClose: () => void }) {
+/** What is done and not gone to: creating an object, and leaving. */
+function useActionEntries() {
+  const creations = useCreatables().map(({ label, keywords, run }) => ({
+    id: `create:${label}`,
+    label,
+    keywords,
+    leftSection: <Plus size={16} />,
+    onClick: run,
+  }));
+  const leave = {
+    id: "sign-out",
+    label: say("signOut"),
+    keywords: signOutKeywords,
+    leftSection: <LogOut size={16} />,
+    onClick: () => void signOut(),
+  };
+  return [...creations, leave];
+}
+
+/** What needs you, this page, objects by name or id, places, create and settings. `>` limits the list to actions. */
+export default function CommandPalette({ onClose }: { onClose: () => void }) {
   const navigate = useNavigate();
   const [text, setText] = useState("");
   const { data: role } = useQuery(permissionsQuery);
-  const may = (permission?: string) => !permission || (role?.permissions.includes(permission) ?? false);
-  const isActions = text.startsWith(">");
-  const router = useRouter();
-  const hasPage = (to: string) => Object.keys(router.routesByPath).some((path) => isAddressOf(path, to));
+  const permissions = role?.permissions ?? [];
+  const isActions = isActionSearch(text);
+  const hasPage = usePageCheck();
   useEffect(() => spotlight.open(), []);
   const go = (to: string) => () => void navigate({ to });
-  const objects = useObjects(isActions ? "" : text, go, hasPage);
-  const entries = NAVIGATION.flatMap((group) => group.entries).filter((entry) => may(entry.needs));
-  const actions = [
-    ...(may("agents:write")
-      ? [
-          {
-            id: "new-agent",
-            label: say("newAgent"),
-            leftSection: <Plus size={16} />,
-            onClick: () => void navigate({ to: "/agents", search: { create: true } }),
-          },
-        ]
-      : []),
-    { id: "sign-out", label: say("signOut"), leftSection: <LogOut size={16} />, onClick: () => void signOut() },
-  ];
-  const places = [
-    ...entries.map((entry) => ({
-      id: entry.to,
-      label: say(entry.word),
-      leftSection: <entry.icon size={16} />,
-      onClick: go(entry.to),
-    })),
-  ];
-  const settings = useSettings(may);
-  const waiting = useWaiting(may("approvals:read"), go);
+  const objects = useFoundObjects(isActions ? "" : text, go, hasPage);
+  const places = listConsolePlaces(permissions).filter(({ to }) => hasPage(to));
+  const isPlace = (to: string) => places.some((place) => `${basePath}/console${place.to}` === to);
+  const page = usePageEntries(isActions, isPlace);
+  const actions = useActionEntries();
+  const settings = useSettingEntries((permission) => !permission || permissions.includes(permission), hasPage);
+  const guides = useGuideEntries(text);
+  const waiting = usePaletteNeeds(permissions.includes("approvals:read"), go);
+  const placeEntries = places.map(({ to, label, icon: Icon = Settings2, keys }) => ({
+    id: to,
+    label,
+    keywords: PLACE_KEYWORDS[to],
+    leftSection: <Icon size={16} />,
+    rightSection: keys && <ShortcutKeyHint keys={keys} />,
+    onClick: go(to),
+  }));
   const groups = [
     { group: say("needsYou"), actions: isActions ? [] : waiting },
-    { group: say("actions"), actions },
+    { group: say("onThisPage"), actions: page },
     { group: say("objects"), actions: isActions ? [] : objects },
-    { group: say("places"), actions: isActions ? [] : places },
-    { group: say("settings"), actions: isActions ? [] : settings },
+    { group: say("places"), actions: isActions ? [] : placeEntries },
+    { group: say("createAndSettings"), actions: isActions ? actions : [...actions, ...settings, ...guides] },
   ].filter((group) => group.actions.length);
   return (
     <Spotlight
       shortcut={null}
       onSpotlightClose={onClose}
       onQueryChange={setText}
-      filter={filterGroups}
+      filter={filterEntries}
       nothingFound={say("nothing")}
       scrollable
-      maxHeight={420}
+      maxHeight={470}
+      scrollAreaProps={SCROLL}
       radius="lg"
       searchProps={{ placeholder: say("find"), leftSection: <Search size={17} />, "aria-label": say("find") }}
       actions={groups}

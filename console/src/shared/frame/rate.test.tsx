@@ -6,9 +6,9 @@ import { expect, it, vi } from "vitest";
 Object.assign(globalThis, { IS_REACT_ACT_ENVIRONMENT: true });
 const state = { rate: { limit: 500, remaining: 500, resetAt: Date.now() + 60_000 } };
 vi.mock("../../api/client", () => ({
-  currentRate: () => state.rate,
-  currentPause: () => 0,
-  subscribeToRate: () => () => undefined,
+  readRateLimit: () => state.rate,
+  readRatePause: () => 0,
+  subscribeToRateLimit: () => () => undefined,
 }));
 const { RateMeter } = await import("./rate");
 

@@ -1,29 +1,29 @@
 // @vitest-environment jsdom
 import { beforeEach, expect, test } from "vitest";
-import { dropRecent, keepRecent, readRecent } from "./recent";
+import { dropRecentPlace, keepRecentPlace, readRecentPlaces } from "./recent";
 
 beforeEach(() => localStorage.clear());
-const titles = () => readRecent("usr").map((place) => place.title);
+const titles = () => readRecentPlaces("usr").map((place) => place.title);
 
 test("an object is one place, at the tab that was seen last", () => {
-  keepRecent("usr", "/agents/agt_1", "Clerk · Build");
-  keepRecent("usr", "/agents/agt_2", "Other · Build");
-  keepRecent("usr", "/agents/agt_1/knowledge", "Clerk · Knowledge");
-  keepRecent("usr", "/agents", "Agents");
+  keepRecentPlace("usr", "/agents/agt_1", "Clerk · Build");
+  keepRecentPlace("usr", "/agents/agt_2", "Other · Build");
+  keepRecentPlace("usr", "/agents/agt_1/knowledge", "Clerk · Knowledge");
+  keepRecentPlace("usr", "/agents", "Agents");
   expect(titles()).toEqual(["Agents", "Clerk · Knowledge", "Other · Build"]);
-  expect(readRecent("usr")[1]?.to).toBe("/agents/agt_1/knowledge");
+  expect(readRecentPlaces("usr")[1]?.to).toBe("/agents/agt_1/knowledge");
 });
 
 test("Home and places without a name are none", () => {
-  keepRecent("usr", "/", "Home");
-  keepRecent("usr", "/traces/t", "");
+  keepRecentPlace("usr", "/", "Home");
+  keepRecentPlace("usr", "/traces/t", "");
   expect(titles()).toEqual([]);
 });
 
 test("a refused page is no place", () => {
-  keepRecent("usr", "/models", "Models");
-  keepRecent("usr", "/agents", "Agents");
-  dropRecent("usr", "/models");
-  dropRecent("usr", "/inbox");
+  keepRecentPlace("usr", "/settings/models", "Models");
+  keepRecentPlace("usr", "/agents", "Agents");
+  dropRecentPlace("usr", "/settings/models");
+  dropRecentPlace("usr", "/inbox");
   expect(titles()).toEqual(["Agents"]);
 });

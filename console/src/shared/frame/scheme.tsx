@@ -1,10 +1,10 @@
 import Moon from "icon:moon";
 import Sun from "icon:sun";
 import { ActionIcon, Tooltip, useComputedColorScheme, useMantineColorScheme } from "@mantine/core";
-import { words } from "../i18n/words";
+import { createTranslator } from "../i18n/words";
 import en from "./words.en.json";
 
-const say = words(en, "shared/frame");
+const say = createTranslator(en, "shared/frame");
 
 export function SchemeSwitch() {
   const { setColorScheme } = useMantineColorScheme();

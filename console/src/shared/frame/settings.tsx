@@ -1,13 +1,14 @@
 import Bell from "icon:bell";
 import BookOpen from "icon:book-open";
 import UserRound from "icon:user-round";
+import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { basePath } from "../../api/base";
-import { guideAddress } from "../guides";
-import { words } from "../i18n/words";
+import { guideAddressOf, guidesQuery } from "../guides";
+import { createTranslator } from "../i18n/words";
 import en from "./words.en.json";
 
-const say = words(en, "shared/frame");
+const say = createTranslator(en, "shared/frame");
 /** The parts of the profile, by the id of their section. */
 const PARTS = [
   ["appearance", "setTheme", "setThemeAlso"],
@@ -19,7 +20,7 @@ const PARTS = [
 const openInTab = (address: string) => () => void window.open(address, "_blank", "noopener");
 
 /** Settings and what to read, each also found by the other words that people have for it. */
-export function useSettings(may: (permission?: string) => boolean) {
+export function useSettingEntries(hasPermission: (permission?: string) => boolean, hasPage: (to: string) => boolean) {
   const navigate = useNavigate();
   const read = <BookOpen size={16} />;
   const profile = <UserRound size={16} />;
@@ -37,14 +38,14 @@ export function useSettings(may: (permission?: string) => boolean) {
       label: say("setNotifications"),
       keywords: say("setNotificationsAlso"),
       leftSection: <Bell size={16} />,
-      onClick: () => void navigate({ to: "/inbox", search: { preferences: true } }),
+      onClick: () => void navigate({ to: "/inbox/preferences" }),
     },
     {
       id: "docs",
       label: say("docs"),
       keywords: say("docsAlso"),
       leftSection: read,
-      onClick: openInTab(`${basePath}/docs`),
+      onClick: hasPage("/reference") ? () => void navigate({ to: "/reference" }) : openInTab(`${basePath}/docs`),
     },
     {
       id: "guides",
@@ -53,27 +54,31 @@ export function useSettings(may: (permission?: string) => boolean) {
       leftSection: read,
       onClick: openInTab(`${basePath}/docs/guides`),
     },
-    ...(may("admin:users")
-      ? [
-          {
-            id: "invite",
-            label: say("invite"),
-            keywords: say("inviteAlso"),
-            leftSection: profile,
-            onClick: () => void navigate({ to: "/", hash: "invite" }),
-          },
-        ]
-      : []),
-    ...(may("usage:read")
+    ...(hasPermission("usage:read")
       ? [
           {
             id: "budgets",
             label: say("readBudgets"),
             keywords: say("readBudgetsAlso"),
             leftSection: read,
-            onClick: openInTab(guideAddress("usage", "budgets")),
+            onClick: openInTab(guideAddressOf("usage", "budgets")),
           },
         ]
       : []),
   ];
+}
+
+/** The guides of this release by their titles, once something is typed: they are many. */
+export function useGuideEntries(text: string) {
+  const isAsked = text.trim().length > 0 && !text.startsWith(">");
+  const { data: guides = [] } = useQuery({ ...guidesQuery, enabled: isAsked });
+  if (!isAsked) return [];
+  return guides.map(({ page, title }) => ({
+    id: `guide:${page}`,
+    label: title,
+    description: say("guideOf"),
+    keywords: `${say("guidesAlso")} ${page}`,
+    leftSection: <BookOpen size={16} />,
+    onClick: openInTab(guideAddressOf(page)),
+  }));
 }

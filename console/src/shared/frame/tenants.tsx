@@ -3,18 +3,18 @@ import ChevronsUpDown from "icon:chevrons-up-down";
 import { Menu } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { api, data } from "../../api/client";
+import { api, unwrapData } from "../../api/client";
 import { meQuery, tenantQuery } from "../../api/queries";
 import { actInTenant } from "../../api/tenant";
-import { words } from "../i18n/words";
+import { createTranslator } from "../i18n/words";
 import { Logo } from "../marks/logo";
 import style from "./frame.module.css";
 import en from "./words.en.json";
 
-const say = words(en, "shared/frame");
+const say = createTranslator(en, "shared/frame");
 const MAX_TENANTS = 50;
 
-function Name() {
+function TenantName() {
   const { data: tenant } = useQuery(tenantQuery);
   return (
     <>
@@ -35,20 +35,21 @@ export function TenantMenu() {
   const [isOpen, setOpen] = useState(false);
   const tenants = useQuery({
     queryKey: ["tenants", "list"],
-    queryFn: () => data(api.GET("/api/v1/tenants", { params: { query: { per_page: MAX_TENANTS, sort: "name" } } })),
+    queryFn: () =>
+      unwrapData(api.GET("/api/v1/tenants", { params: { query: { per_page: MAX_TENANTS, sort: "name" } } })),
     enabled: isOpen,
   });
   if (me?.role !== "super_admin")
     return (
       <div className={style.tenant}>
-        <Name />
+        <TenantName />
       </div>
     );
   return (
     <Menu position="bottom-start" width={240} opened={isOpen} onChange={setOpen}>
       <Menu.Target>
         <button type="button" className={`${style.tenant} ${style.choose}`} aria-label={say("actIn")}>
-          <Name />
+          <TenantName />
           <ChevronsUpDown size={14} className={style.word} />
         </button>
       </Menu.Target>

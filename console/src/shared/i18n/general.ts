@@ -1,5 +1,5 @@
-import { words } from "./words";
+import { createTranslator } from "./words";
 import en from "./words.en.json";
 
 /** Words of the parts that have no folder of their own. */
-export const general = words(en, "shared/i18n");
+export const general = createTranslator(en, "shared/i18n");

@@ -1,6 +1,6 @@
 type Table = Record<string, string>;
 
-const found = import.meta.glob<Table>("/src/*/*/words.de.json", { eager: true, import: "default" });
+const found = import.meta.glob<Table>("/src/{*/*,*/*/*}/words.de.json", { eager: true, import: "default" });
 
 /** By folder: `features/agents`. */
 export const german: Record<string, Table> = Object.fromEntries(

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { separatorsOf } from "./language";
+import { findNumberSeparators } from "./language";
 
 test("numbers are written as the language writes them", () => {
-  expect(separatorsOf("en-GB")).toEqual({ thousands: ",", decimal: "." });
-  expect(separatorsOf("de")).toEqual({ thousands: ".", decimal: "," });
+  expect(findNumberSeparators("en-GB")).toEqual({ thousands: ",", decimal: "." });
+  expect(findNumberSeparators("de")).toEqual({ thousands: ".", decimal: "," });
 });

@@ -9,7 +9,7 @@ const numbers = new Intl.NumberFormat(language);
 const PLURAL = /\{(\w+), plural, one \{([^{}]*)\} other \{([^{}]*)\}\}/g;
 
 /** Put values into a text: `{name}` and `{count, plural, one {# agent} other {# agents}}`. */
-export function render(text: string, values: Values): string {
+export function renderText(text: string, values: Values): string {
   if (!text.includes("{")) return text;
   return text
     .replace(PLURAL, (_, name: string, one: string, other: string) => {
@@ -26,13 +26,14 @@ export function render(text: string, values: Values): string {
 const translations: Record<string, Table> = language === "de" ? (await import("./german")).german : {};
 
 /** The translated texts of a folder; none in English, or if the language has none for it. */
-export const translationOf = (folder: string): Table | undefined => translations[folder];
+export const findTranslation = (folder: string): Table | undefined => translations[folder];
 
 /**
  * The words of a folder: `const say = words(en, "features/agents")`, then `say("title")`.
  * A key that is missing does not compile; a text that is not translated stays English.
  */
-export function words<T extends Table>(table: T, folder: string) {
+export function createTranslator<T extends Table>(table: T, folder: string) {
   const translated = translations[folder];
-  return (key: keyof T & string, values: Values = {}): string => render(translated?.[key] ?? table[key] ?? key, values);
+  return (key: keyof T & string, values: Values = {}): string =>
+    renderText(translated?.[key] ?? table[key] ?? key, values);
 }

@@ -1,14 +1,14 @@
 import { Button } from "@mantine/core";
-import { words } from "../i18n/words";
+import { createTranslator } from "../i18n/words";
 import style from "./list.module.css";
 import en from "./words.en.json";
 
-const say = words(en, "shared/list");
+const say = createTranslator(en, "shared/list");
 
 type Props = { page: number; perPage: number; total: number; onChange: (page: number) => void };
 
 /** The foot of a list that has more rows than a page. */
-export function Pages({ page, perPage, total, onChange }: Props) {
+export function PageSwitcher({ page, perPage, total, onChange }: Props) {
   if (total <= perPage) return null;
   const from = (page - 1) * perPage + 1;
   const to = Math.min(total, page * perPage);

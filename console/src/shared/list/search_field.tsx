@@ -2,7 +2,7 @@ import Search from "icon:search";
 import { Kbd, TextInput } from "@mantine/core";
 import { useDebouncedCallback } from "@mantine/hooks";
 import { useRef, useState } from "react";
-import { useKeys } from "../frame/keys";
+import { usePageCommands } from "../frame/commands";
 import style from "./list.module.css";
 
 const WAIT_MS = 250;
@@ -13,7 +13,7 @@ type Props = { label: string; value: string | undefined; onChange: (text: string
 export function SearchField({ label, value = "", onChange }: Props) {
   const [text, setText] = useState(value);
   const field = useRef<HTMLInputElement>(null);
-  useKeys({ "/": () => field.current?.focus() });
+  usePageCommands([{ label, keys: "/", run: () => setTimeout(() => field.current?.focus()) }]);
   // A value that this field did not ask for was set elsewhere, for example by "Clear filters" or by going back.
   const [seen, setSeen] = useState(value);
   const asked = useRef(value);

@@ -29,7 +29,7 @@ export function CodeBlock({ text, language }: { text: string; language?: string 
 /** Browsers let only pages of a secure address write to the clipboard. */
 function CopyButton({ text }: { text: string }) {
   const [isCopied, setCopied] = useState(false);
-  const copy = async () => {
+  const copyCode = async () => {
     await navigator.clipboard.writeText(text);
     setCopied(true);
     setTimeout(() => setCopied(false), COPIED_MS);
@@ -37,7 +37,12 @@ function CopyButton({ text }: { text: string }) {
   return (
     <>
       {/* The status says it once; the log around it would say it again. */}
-      <button type="button" className={style.copy} aria-live="off" onClick={() => void copy().catch(() => undefined)}>
+      <button
+        type="button"
+        className={style.copy}
+        aria-live="off"
+        onClick={() => void copyCode().catch(() => undefined)}
+      >
         {general(isCopied ? "copied" : "copyCode")}
       </button>
       <span className={style.said} role="status">

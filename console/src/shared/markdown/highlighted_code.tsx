@@ -70,21 +70,21 @@ export default function HighlightedCode({ text, language }: Props) {
 function highlightCode(text: string, language: string): ReactNode[] | undefined {
   const name = language.toLowerCase();
   if (text.length > MAX_LENGTH || !highlighter.registered(name)) return;
-  return highlighter.highlight(name, text).children.map(elementOfToken);
+  return highlighter.highlight(name, text).children.map(renderToken);
 }
 
-function elementOfToken(token: Token, key: number): ReactNode {
+function renderToken(token: Token, key: number): ReactNode {
   if (token.type === "text") return token.value;
   if (token.type !== "element") return null;
   return (
-    <span key={key} className={kindOf(token.properties.className)}>
-      {token.children.map(elementOfToken)}
+    <span key={key} className={findTokenKind(token.properties.className)}>
+      {token.children.map(renderToken)}
     </span>
   );
 }
 
 /** The class for the names of a token, such as `hljs-title function_`. */
-function kindOf(names: unknown): string | undefined {
+function findTokenKind(names: unknown): string | undefined {
   const [first] = Array.isArray(names) ? names : [];
   return KINDS[String(first).replace(/^hljs-/, "")];
 }

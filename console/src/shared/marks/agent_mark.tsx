@@ -1,8 +1,8 @@
+import { hueOf, seedOf } from "./hues";
+
 /** Every agent has a constellation of its own: one that leads and three that follow, placed and coloured by its id. */
 export function AgentMark({ id, size = 30 }: { id: string; size?: number }) {
-  let seed = 11;
-  for (const letter of id) seed = Math.imul(seed ^ letter.charCodeAt(0), 16777619) >>> 0;
-  const hues = ["model", "know", "tool", "sub", "flow", "form", "wait"];
+  const seed = seedOf(id);
   const turn = (seed % 8) * 45 + 20;
   const dots: [number, number, number, number][] = [
     [5.4, 3.9, 0, 1],
@@ -11,7 +11,7 @@ export function AgentMark({ id, size = 30 }: { id: string; size?: number }) {
     [7, 1.4, 280, 0.4],
   ];
   return (
-    <span className={`agent-mark k-${hues[(seed >>> 7) % hues.length]}`} style={{ width: size, height: size }}>
+    <span className={`agent-mark k-${hueOf(id)}`} style={{ width: size, height: size }}>
       <svg viewBox="0 0 24 24" width={size} height={size} aria-hidden>
         {dots.map(([away, r, at, opacity], i) => {
           const rad = ((turn + at) * Math.PI) / 180;

@@ -1,6 +1,6 @@
 /** JSON in our colours, without any HTML string. */
-export function JsonView({ of, max }: { of: unknown; max?: number }) {
-  const text = JSON.stringify(of, null, 2);
+export function JsonView({ value, max }: { value: unknown; max?: number }) {
+  const text = JSON.stringify(value, null, 2);
   const parts = text.split(/("(?:[^"\\]|\\.)*"(?:\s*:)?|\b-?\d+(?:\.\d+)?\b|\btrue\b|\bfalse\b|\bnull\b)/);
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset is for inputs

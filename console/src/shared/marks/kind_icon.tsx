@@ -25,10 +25,10 @@ const KINDS: Record<KindName, ComponentType<{ size?: number }>> = {
   hook: Webhook,
 };
 
-export function KindIcon({ of, small }: { of: KindName; small?: boolean }) {
-  const Icon = KINDS[of];
+export function KindIcon({ kind, small }: { kind: KindName; small?: boolean }) {
+  const Icon = KINDS[kind];
   return (
-    <span className={`kind k-${of === "hook" ? "turn" : of} ${small ? "s" : ""}`}>
+    <span className={`kind k-${kind === "hook" ? "turn" : kind} ${small ? "s" : ""}`}>
       <Icon size={small ? 13 : 16} />
     </span>
   );

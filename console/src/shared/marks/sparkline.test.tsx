@@ -8,7 +8,7 @@ Object.assign(globalThis, { IS_REACT_ACT_ENVIRONMENT: true });
 
 function lastHeight(values: number[]) {
   const place = document.createElement("div");
-  act(() => createRoot(place).render(<Sparkline of={values} label="Cost" />));
+  act(() => createRoot(place).render(<Sparkline values={values} label="Cost" />));
   return Number(place.querySelector("circle")?.getAttribute("cy"));
 }
 

@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 export type Tone = "ok" | "warn" | "bad" | "run" | "idle";
 
 /** A state with a dot in its colour. */
-export const Status = ({ tone, children }: { tone: Tone; children: ReactNode }) => (
+export const StatusLabel = ({ tone, children }: { tone: Tone; children: ReactNode }) => (
   <span className="status">
     <i className={`dot ${tone}`} />
     {children}
@@ -11,6 +11,6 @@ export const Status = ({ tone, children }: { tone: Tone; children: ReactNode }) 
 );
 
 /** A word on a coloured ground. */
-export const Pill = ({ tone, children }: { tone?: Tone; children: ReactNode }) => (
+export const StatusPill = ({ tone, children }: { tone?: Tone; children: ReactNode }) => (
   <span className={`pill ${tone ?? ""}`}>{children}</span>
 );

@@ -1,7 +1,7 @@
-import { words } from "../i18n/words";
+import { createTranslator } from "../i18n/words";
 import en from "./words.en.json";
 
-const say = words(en, "shared/people");
+const say = createTranslator(en, "shared/people");
 
 // The first that fits: Edge and Opera also say Chrome, and Chrome also says Safari.
 const BROWSERS: [RegExp, string][] = [
@@ -30,15 +30,16 @@ const SYSTEMS: [RegExp, string][] = [
   [/\bMac OS X\b|\bMacintosh\b/, "macOS"],
   [/\bLinux\b|\bX11\b/, "Linux"],
 ];
-const findName = (of: [RegExp, string][], text: string) => of.find(([shape]) => shape.test(text))?.[1];
+const findMatchingName = (patterns: [RegExp, string][], text: string) =>
+  patterns.find(([shape]) => shape.test(text))?.[1];
 
 /** "Firefox on Linux" from what a browser says of itself. */
-export function deviceName(userAgent: string | null | undefined): string {
+export function deviceNameOf(userAgent: string | null | undefined): string {
   const text = userAgent ?? "";
-  const program = findName(PROGRAMS, text);
+  const program = findMatchingName(PROGRAMS, text);
   if (program) return say("program", { name: program });
-  const browser = findName(BROWSERS, text);
-  const system = findName(SYSTEMS, text);
+  const browser = findMatchingName(BROWSERS, text);
+  const system = findMatchingName(SYSTEMS, text);
   if (browser && system) return say("browserOn", { browser, system });
   return browser ?? (system ? say("someBrowserOn", { system }) : say("unknownDevice"));
 }

@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
-import { deviceName } from "./browser";
-import { ROLES, roleName } from "./roles";
+import { deviceNameOf } from "./browser";
+import { ROLES } from "./role_keys";
+import { roleNameOf } from "./roles";
 
 it.each([
   ["Mozilla/5.0 (X11; Linux x86_64; rv:132.0) Gecko/20100101 Firefox/132.0", "Firefox on Linux"],
@@ -28,9 +29,9 @@ it.each([
   ["python-requests/2.32.3", "Python (program)"],
   ["", "Unknown device"],
   [null, "Unknown device"],
-])("names the device of %j", (userAgent, name) => expect(deviceName(userAgent)).toBe(name));
+])("names the device of %j", (userAgent, name) => expect(deviceNameOf(userAgent)).toBe(name));
 
 it("has a word for every role, and none for what is newer", () => {
-  for (const role of ROLES) expect(roleName(role)).not.toMatch(/_/);
-  expect(roleName("auditor")).toBe("auditor");
+  for (const role of ROLES) expect(roleNameOf(role)).not.toMatch(/_/);
+  expect(roleNameOf("auditor")).toBe("auditor");
 });

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import { areaName, permissionName, verbName } from "./permissions";
+import { permissionAreaName, permissionNameOf, permissionVerbName } from "./permissions";
 import german from "./words.de.json";
 import english from "./words.en.json";
 
@@ -20,13 +20,13 @@ it("has words for every permission of the server", () => {
 });
 
 it("says what a permission is for", () => {
-  expect(permissionName("agents:write")).toBe("Agents: change");
-  expect(permissionName("api_keys:read")).toBe("Provider keys: see");
-  expect(areaName("data_tables")).toBe("Data tables");
-  expect(verbName("execute")).toBe("run");
+  expect(permissionNameOf("agents:write")).toBe("Agents: change");
+  expect(permissionNameOf("api_keys:read")).toBe("Provider keys: see");
+  expect(permissionAreaName("data_tables")).toBe("Data tables");
+  expect(permissionVerbName("execute")).toBe("run");
 });
 
 it("leaves what is newer as it is", () => {
-  expect(permissionName("rockets:launch")).toBe("rockets: launch");
-  expect(permissionName("super_admin")).toBe("super_admin");
+  expect(permissionNameOf("rockets:launch")).toBe("rockets: launch");
+  expect(permissionNameOf("super_admin")).toBe("super_admin");
 });

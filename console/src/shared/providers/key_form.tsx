@@ -1,33 +1,33 @@
 import { Button, Select, TextInput } from "@mantine/core";
 import { type FormEvent, useState } from "react";
-import { words } from "../i18n/words";
+import { createTranslator } from "../i18n/words";
 import { SecretInput } from "../secret_input";
-import { useFields } from "../use_fields";
+import { useFieldProblems } from "../use_fields";
 import style from "./key_form.module.css";
-import { findProvider, guessProvider, PROVIDERS, type ProviderName, providerName } from "./providers";
-import { type Tried, tryNewKey, useKeyChange } from "./queries";
-import { testWords } from "./server_words";
+import { findProvider, guessProvider, PROVIDERS, type ProviderName, providerNameOf } from "./providers";
+import { type Tried, tryNewKey, useProviderKeyChange } from "./queries";
+import { describeTestResult } from "./server_words";
 import en from "./words.en.json";
 
-const say = words(en, "shared/providers");
+const say = createTranslator(en, "shared/providers");
 const CHOICES = PROVIDERS.map(({ id, name }) => ({ value: id, label: name }));
 
 /** Paste a key: its shape names the provider, one press stores and tests it. */
-export function KeyForm({ onWorks, label }: { onWorks: (tried: Required<Tried>) => void; label?: string }) {
+export function ProviderKeyForm({ onWorks, label }: { onWorks: (tried: Required<Tried>) => void; label?: string }) {
   const [key, setKey] = useState("");
   const [chosen, setChosen] = useState<ProviderName>();
   const [url, setUrl] = useState("");
-  const attempt = useKeyChange(tryNewKey);
+  const attempt = useProviderKeyChange(tryNewKey);
   const provider = chosen ?? guessProvider(key);
   const shape = provider && findProvider(provider);
   const isComplete = Boolean(shape && (shape.isKeyless || key.trim()) && (!shape.needsUrl || url.trim()));
-  const submit = async (event: FormEvent) => {
+  const handleSubmit = async (event: FormEvent) => {
     event.preventDefault();
     event.stopPropagation();
     if (!provider || !isComplete) return;
     const { key: stored, test } = await attempt.mutateAsync({
       provider,
-      name: providerName(provider),
+      name: providerNameOf(provider),
       ...(key.trim() ? { api_key: key.trim() } : {}),
       ...(url.trim() ? { base_url: url.trim() } : {}),
     });
@@ -36,10 +36,10 @@ export function KeyForm({ onWorks, label }: { onWorks: (tried: Required<Tried>) 
       onWorks({ key: stored, test });
     }
   };
-  const { form, rest, problemOf } = useFields(attempt.error, ["api_key", "provider", "base_url"]);
+  const { form, rest, problemOf } = useFieldProblems(attempt.error, ["api_key", "provider", "base_url"]);
   const failed = attempt.data && !attempt.data.key ? attempt.data.test : undefined;
   return (
-    <form className={style.form} ref={form} onSubmit={(event) => void submit(event).catch(() => undefined)}>
+    <form className={style.form} ref={form} onSubmit={(event) => void handleSubmit(event).catch(() => undefined)}>
       <SecretInput
         className={style.wide}
         label={say("key")}
@@ -78,7 +78,7 @@ export function KeyForm({ onWorks, label }: { onWorks: (tried: Required<Tried>) 
       </Button>
       {(failed || rest) && (
         <div className={`note bad ${style.wide}`} role="alert">
-          {failed ? say("failed", { message: testWords(failed.message) }) : rest}
+          {failed ? say("failed", { message: describeTestResult(failed.message) }) : rest}
         </div>
       )}
     </form>

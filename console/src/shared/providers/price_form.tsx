@@ -1,16 +1,17 @@
 import { Button, NumberInput } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
-import { api, data } from "../../api/client";
-import { words } from "../i18n/words";
-import { useFields } from "../use_fields";
+import { api, unwrapData } from "../../api/client";
+import { createTranslator } from "../i18n/words";
+import { moneySign } from "../time";
+import { useFieldProblems } from "../use_fields";
 import style from "./key_form.module.css";
 import type { ChatModel } from "./queries";
 import en from "./words.en.json";
 
-const say = words(en, "shared/providers");
+const say = createTranslator(en, "shared/providers");
 const MAX_PRICE = 100_000;
-type Priced = Pick<
+export type PricedModel = Pick<
   ChatModel,
   | "id"
   | "input_price_per_mtok"
@@ -20,52 +21,52 @@ type Priced = Pick<
   | "source"
 >;
 type Amount = number | string;
-const isPrice = (amount: Amount) => amount !== "" && Number.isFinite(Number(amount)) && Number(amount) >= 0;
+const isPriceAmount = (amount: Amount) => amount !== "" && Number.isFinite(Number(amount)) && Number(amount) >= 0;
 
 /** Prices of cached tokens that were set for this organization; a new price replaces them, so they are sent along. */
-export const cachePricesOf = ({ source, cached_input_price_per_mtok, cache_write_price_per_mtok }: Priced) =>
+export const readCachePrices = ({ source, cached_input_price_per_mtok, cache_write_price_per_mtok }: PricedModel) =>
   source === "tenant" ? { cached_input_price_per_mtok, cache_write_price_per_mtok } : {};
 
 /** What a million tokens of a model cost; without it, costs and budgets in dollars cannot count the model. */
-export function PriceForm({ of: model, onDone }: { of: Priced; onDone: () => void }) {
+export function ModelPriceForm({ model, onDone }: { model: PricedModel; onDone: () => void }) {
   const client = useQueryClient();
   const [input, setInput] = useState<Amount>(model.input_price_per_mtok ?? "");
   const [output, setOutput] = useState<Amount>(model.output_price_per_mtok ?? "");
-  const done = () => {
+  const finishPricing = () => {
     void client.invalidateQueries({ queryKey: ["providers"] });
     onDone();
   };
   const save = useMutation({
     mutationFn: () =>
-      data(
+      unwrapData(
         api.PUT("/api/v1/model-prices", {
           body: {
             model: model.id,
             input_price_per_mtok: Number(input),
             output_price_per_mtok: Number(output),
-            ...cachePricesOf(model),
+            ...readCachePrices(model),
             scope: "tenant",
           },
         }),
       ),
-    onSuccess: done,
+    onSuccess: finishPricing,
   });
   const remove = useMutation({
     mutationFn: () => api.DELETE("/api/v1/model-prices", { params: { query: { model: model.id, scope: "tenant" } } }),
-    onSuccess: done,
+    onSuccess: finishPricing,
   });
-  const { form, rest, problemOf } = useFields(save.error ?? remove.error, [
+  const { form, rest, problemOf } = useFieldProblems(save.error ?? remove.error, [
     "input_price_per_mtok",
     "output_price_per_mtok",
   ]);
-  const submit = (event: FormEvent) => {
+  const handleSubmit = (event: FormEvent) => {
     event.preventDefault();
     event.stopPropagation();
     save.mutate();
   };
-  const shared = { min: 0, max: MAX_PRICE, decimalScale: 6, prefix: "$" };
+  const shared = { min: 0, max: MAX_PRICE, decimalScale: 6, ...moneySign };
   return (
-    <form className={`${style.form} ${style.halves}`} ref={form} onSubmit={submit}>
+    <form className={`${style.form} ${style.halves}`} ref={form} onSubmit={handleSubmit}>
       {rest && (
         <div className={`note bad ${style.wide}`} role="alert">
           {rest}
@@ -98,7 +99,7 @@ export function PriceForm({ of: model, onDone }: { of: Priced; onDone: () => voi
           type="submit"
           className="push"
           loading={save.isPending}
-          disabled={!isPrice(input) || !isPrice(output)}
+          disabled={!isPriceAmount(input) || !isPriceAmount(output)}
         >
           {say("priceSave")}
         </Button>

@@ -1,8 +1,8 @@
 // @vitest-environment jsdom
 import { expect, it } from "vitest";
-import { cachePricesOf } from "./price_form";
-import { guessProvider, isChatModel } from "./providers";
-import { isPaidByTokens } from "./queries";
+import { readCachePrices } from "./price_form";
+import { guessProvider, isChatModelName } from "./providers";
+import { isPricedByTokens } from "./queries";
 
 it.each([
   ["sk-ant-api03-abc", "anthropic"],
@@ -17,17 +17,17 @@ it.each([
 
 it("leaves out models that do not talk", () => {
   const names = ["llama3.2:latest", "nomic-embed-text", "gpt-5-mini", "whisper-1", "all-minilm"];
-  expect(names.filter(isChatModel)).toEqual(["llama3.2:latest", "gpt-5-mini"]);
+  expect(names.filter(isChatModelName)).toEqual(["llama3.2:latest", "gpt-5-mini"]);
 });
 
 it("offers prices of tokens for what is paid by them", () => {
   const kinds = ["chat", "embedding", "other", "speech", "transcription"] as const;
-  expect(kinds.filter((kind) => isPaidByTokens({ kind }))).toEqual(["chat", "embedding"]);
+  expect(kinds.filter((kind) => isPricedByTokens({ kind }))).toEqual(["chat", "embedding"]);
 });
 
 it("keeps the prices of cached tokens that were set for this organization", () => {
   const prices = { input_price_per_mtok: 3, output_price_per_mtok: 15 };
   const cached = { cached_input_price_per_mtok: 0.3, cache_write_price_per_mtok: null };
-  expect(cachePricesOf({ id: "a/b", ...prices, ...cached, source: "tenant" })).toEqual(cached);
-  expect(cachePricesOf({ id: "a/b", ...prices, ...cached, source: "list" })).toEqual({});
+  expect(readCachePrices({ id: "a/b", ...prices, ...cached, source: "tenant" })).toEqual(cached);
+  expect(readCachePrices({ id: "a/b", ...prices, ...cached, source: "list" })).toEqual({});
 });

@@ -1,8 +1,8 @@
 import type { components } from "../../api/schema";
-import { words } from "../i18n/words";
+import { createTranslator } from "../i18n/words";
 import en from "./words.en.json";
 
-const say = words(en, "shared/providers");
+const say = createTranslator(en, "shared/providers");
 
 export type ProviderName = components["schemas"]["ProviderName"];
 
@@ -20,7 +20,7 @@ export const PROVIDERS: { id: ProviderName; name: string; needsUrl?: boolean; is
   { id: "openai_compatible", name: say("openaiCompatible"), needsUrl: true, isKeyless: true },
 ];
 
-export const providerName = (id: string) => PROVIDERS.find((one) => one.id === id)?.name ?? id;
+export const providerNameOf = (id: string) => PROVIDERS.find((one) => one.id === id)?.name ?? id;
 export const findProvider = (id: string) => PROVIDERS.find((one) => one.id === id);
 
 // The longer beginning first: all of OpenAI's keys and some of others' begin with `sk-`.
@@ -37,5 +37,5 @@ export const guessProvider = (key: string): ProviderName | undefined =>
   SHAPES.find(([shape]) => shape.test(key.trim()))?.[1];
 
 /** Whether a name is that of a model for conversations; servers list their other models too. */
-export const isChatModel = (name: string) =>
+export const isChatModelName = (name: string) =>
   !/embed|bge-|minilm|whisper|tts|rerank|moderation|dall-e|image/i.test(name);

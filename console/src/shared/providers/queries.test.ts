@@ -1,5 +1,5 @@
 import { beforeEach, expect, it, vi } from "vitest";
-import { type ApiKey, findKeyOfServer, tryNewKey } from "./queries";
+import { type ApiKey, findServerKey, tryNewKey } from "./queries";
 
 const answers = vi.hoisted(() => ({ keys: [] as unknown[], works: true, calls: [] as string[] }));
 vi.mock("../../api/client", () => {
@@ -11,7 +11,7 @@ vi.mock("../../api/client", () => {
   };
   return {
     api: { GET: call("GET"), POST: call("POST"), PUT: call("PUT"), DELETE: call("DELETE") },
-    data: async (answer: unknown) => answer,
+    unwrapData: async (answer: unknown) => answer,
   };
 });
 
@@ -30,8 +30,8 @@ it.each([
   ["http://127.0.0.1:11435/v1", undefined],
   ["http://localhost.example:11434/v1", undefined],
 ])("knows the server at %j", (base_url, id) => {
-  expect(findKeyOfServer([stored], { provider: "ollama", base_url })?.id).toBe(id);
-  expect(findKeyOfServer([stored], { provider: "openai_compatible", base_url })).toBeUndefined();
+  expect(findServerKey([stored], { provider: "ollama", base_url })?.id).toBe(id);
+  expect(findServerKey([stored], { provider: "openai_compatible", base_url })).toBeUndefined();
 });
 
 it("asks the key that exists and makes no second one", async () => {

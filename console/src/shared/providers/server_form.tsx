@@ -1,21 +1,21 @@
 import { Button, SegmentedControl, TextInput } from "@mantine/core";
 import { type FormEvent, useState } from "react";
-import { words } from "../i18n/words";
+import { createTranslator } from "../i18n/words";
 import { SecretInput } from "../secret_input";
-import { useFields } from "../use_fields";
+import { useFieldProblems } from "../use_fields";
 import style from "./key_form.module.css";
-import { type Tried, tryNewKey, useKeyChange } from "./queries";
-import { testWords } from "./server_words";
+import { type Tried, tryNewKey, useProviderKeyChange } from "./queries";
+import { describeTestResult } from "./server_words";
 import en from "./words.en.json";
 
-const say = words(en, "shared/providers");
+const say = createTranslator(en, "shared/providers");
 const KINDS = ["ollama", "openai_compatible"] as const;
 type Kind = (typeof KINDS)[number];
 const EXAMPLES: Record<Kind, string> = {
   ollama: "http://192.168.1.20:11434/v1",
   openai_compatible: "http://192.168.1.20:8000/v1",
 };
-const hostOf = (address: string) => {
+const hostOfAddress = (address: string) => {
   try {
     return new URL(address).host;
   } catch {
@@ -24,20 +24,20 @@ const hostOf = (address: string) => {
 };
 
 /** The address of a model server elsewhere: one press asks it and connects it if it answers. */
-export function ServerForm({ onWorks }: { onWorks: (tried: Required<Tried>) => void }) {
+export function ModelServerForm({ onWorks }: { onWorks: (tried: Required<Tried>) => void }) {
   const [kind, setKind] = useState<Kind>("ollama");
   const [address, setAddress] = useState("");
   const [key, setKey] = useState("");
-  const attempt = useKeyChange(tryNewKey);
-  const { form, rest, problemOf } = useFields(attempt.error, ["base_url", "api_key"]);
-  const submit = async (event: FormEvent) => {
+  const attempt = useProviderKeyChange(tryNewKey);
+  const { form, rest, problemOf } = useFieldProblems(attempt.error, ["base_url", "api_key"]);
+  const handleSubmit = async (event: FormEvent) => {
     event.preventDefault();
     event.stopPropagation();
     const base_url = address.trim();
     const secret = key.trim() ? { api_key: key.trim() } : {};
     const { key: stored, test } = await attempt.mutateAsync({
       provider: kind,
-      name: hostOf(base_url),
+      name: hostOfAddress(base_url),
       base_url,
       ...secret,
     });
@@ -45,9 +45,9 @@ export function ServerForm({ onWorks }: { onWorks: (tried: Required<Tried>) => v
   };
   const failed = attempt.data && !attempt.data.key ? attempt.data.test : undefined;
   // The field may hold another address by now.
-  const tried = hostOf(attempt.variables?.base_url ?? "");
+  const tried = hostOfAddress(attempt.variables?.base_url ?? "");
   return (
-    <form className={style.form} ref={form} onSubmit={(event) => void submit(event).catch(() => undefined)}>
+    <form className={style.form} ref={form} onSubmit={(event) => void handleSubmit(event).catch(() => undefined)}>
       <SegmentedControl
         className={style.wide}
         aria-label={say("serverKind")}
@@ -79,7 +79,7 @@ export function ServerForm({ onWorks }: { onWorks: (tried: Required<Tried>) => v
       </Button>
       {(failed || rest) && (
         <div className={`note bad ${style.wide}`} role="alert">
-          {failed ? say("serverSilent", { host: tried, message: testWords(failed.message) }) : rest}
+          {failed ? say("serverSilent", { host: tried, message: describeTestResult(failed.message) }) : rest}
         </div>
       )}
     </form>

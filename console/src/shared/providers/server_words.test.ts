@@ -1,18 +1,18 @@
 import { expect, it } from "vitest";
-import { reasonWords, testWords } from "./server_words";
+import { describeProbeReason, describeTestResult } from "./server_words";
 
 it.each([
   ["no key for openai_compatible", "No key for OpenAI-compatible server"],
   ["no key for anthropic offers it", "No key for Anthropic offers it"],
   ["its weights are missing: run `retinue models pull`", "Its weights are missing: retinue models pull"],
   ["something newer", "something newer"],
-])("says why a model cannot be used: %s", (reason, words) => expect(reasonWords(reason)).toBe(words));
+])("says why a model cannot be used: %s", (reason, words) => expect(describeProbeReason(reason)).toBe(words));
 
 it("says why a test failed, and keeps what the provider added", () => {
-  expect(testWords("The model provider rejected the API key (401): Bad key")).toBe(
+  expect(describeTestResult("The model provider rejected the API key (401): Bad key")).toBe(
     "The provider refused the key (401): Bad key.",
   );
-  expect(testWords("The model provider could not be reached.")).toBe("Nothing answers there.");
-  expect(testWords("Something newer.")).toBe("Something newer.");
-  expect(reasonWords(null)).toBeUndefined();
+  expect(describeTestResult("The model provider could not be reached.")).toBe("Nothing answers there.");
+  expect(describeTestResult("Something newer.")).toBe("Something newer.");
+  expect(describeProbeReason(null)).toBeUndefined();
 });

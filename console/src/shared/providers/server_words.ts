@@ -1,8 +1,8 @@
-import { words } from "../i18n/words";
-import { providerName } from "./providers";
+import { createTranslator } from "../i18n/words";
+import { providerNameOf } from "./providers";
 import en from "./words.en.json";
 
-const say = words(en, "shared/providers");
+const say = createTranslator(en, "shared/providers");
 type Word = keyof typeof en;
 
 // What the server says of models and keys has no code: it is known by how it begins.
@@ -27,16 +27,16 @@ const TESTS: [RegExp, Word][] = [
 ];
 
 /** Why a model cannot be used; a sentence that is newer than this console stands as it is. */
-export function reasonWords(reason: string | null | undefined): string | undefined {
+export function describeProbeReason(reason: string | null | undefined): string | undefined {
   for (const [shape, word] of REASONS) {
     const found = shape.exec(reason ?? "");
-    if (found) return say(word, { what: providerName(found[1] ?? "").replace(/^run |`/g, "") });
+    if (found) return say(word, { what: providerNameOf(found[1] ?? "").replace(/^run |`/g, "") });
   }
   return reason ?? undefined;
 }
 
 /** Why the test of a key or a server failed, with what the provider added after the colon. */
-export function testWords(message: string): string {
+export function describeTestResult(message: string): string {
   const word = TESTS.find(([shape]) => shape.test(message))?.[1];
   if (!word) return message;
   const [, status = "", detail = ""] = /^[^:(]*(\(\d+\))?\.?(?:: (.*))?$/s.exec(message) ?? [];

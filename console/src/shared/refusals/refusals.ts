@@ -1,4 +1,4 @@
-import { render, translationOf } from "../i18n/words";
+import { findTranslation, renderText } from "../i18n/words";
 import { translateSentence } from "../sentences/sentences";
 
 type Details = Record<string, unknown>;
@@ -9,12 +9,12 @@ const NUMBER = /\d[\d,.]*(?<![,.])/g;
  * What the server says, in the language of this console. In English that is the server's own sentence; another language
  * has the common ones by their code, or by code and reason where one code stands for several situations.
  */
-export function sentenceOf(
+export function translateRefusal(
   code: string,
   message: string,
   details: Details = {},
-  table = translationOf("shared/refusals"),
-  sentences = translationOf("shared/sentences"),
+  table = findTranslation("shared/refusals"),
+  sentences = findTranslation("shared/sentences"),
 ): string {
   const { reason } = details;
   const text = table?.[typeof reason === "string" ? `${code}.${reason}` : code];
@@ -22,12 +22,12 @@ export function sentenceOf(
   const values = Object.entries(details).filter(
     (pair): pair is [string, string | number] => typeof pair[1] === "string" || typeof pair[1] === "number",
   );
-  const rendered = render(text, Object.fromEntries(values));
+  const rendered = renderText(text, Object.fromEntries(values));
   return /\{\w+\}/.test(rendered) ? message : rendered;
 }
 
 /** "must have at least 8 characters, a number": each part has its own words. */
-function phraseOfParts(message: string, table?: Record<string, string>): string | undefined {
+function translatePhraseParts(message: string, table?: Record<string, string>): string | undefined {
   const [, first, rest] = /^(must have|must be one of) (.+)$/.exec(message) ?? [];
   const frame = table?.[`${first} …`];
   if (!frame || !rest) return undefined;
@@ -36,8 +36,8 @@ function phraseOfParts(message: string, table?: Record<string, string>): string 
 }
 
 /** What is wrong with a field, such as "must be at most 200 characters"; `#` stands for the numbers in it. */
-export function phraseOf(message: string, table = translationOf("shared/refusals")): string {
-  const text = table?.[message.replace(NUMBER, "#")] ?? phraseOfParts(message, table);
+export function translateProblem(message: string, table = findTranslation("shared/refusals")): string {
+  const text = table?.[message.replace(NUMBER, "#")] ?? translatePhraseParts(message, table);
   const numbers = message.match(NUMBER) ?? [];
   return text ? text.replace(/#/g, () => numbers.shift() ?? "#") : message;
 }

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { sentenceOf } from "../refusals/refusals";
+import { translateRefusal } from "../refusals/refusals";
 import { translateSentence, translateText } from "./sentences";
 import german from "./words.de.json";
 
@@ -37,6 +37,6 @@ it("keeps every value of a sentence", () => {
 });
 
 it("helps a refusal whose code has no words", () => {
-  expect(sentenceOf("model_error", "Created.", {}, {}, table)).toBe("Angelegt.");
-  expect(sentenceOf("model_error", "Created.")).toBe("Created.");
+  expect(translateRefusal("model_error", "Created.", {}, {}, table)).toBe("Angelegt.");
+  expect(translateRefusal("model_error", "Created.")).toBe("Created.");
 });

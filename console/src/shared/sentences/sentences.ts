@@ -1,4 +1,4 @@
-import { translationOf } from "../i18n/words";
+import { findTranslation } from "../i18n/words";
 
 type Table = Record<string, string>;
 type Pattern = { shape: RegExp; names: string[]; text: string };
@@ -6,7 +6,7 @@ type Pattern = { shape: RegExp; names: string[]; text: string };
 const made = new WeakMap<Table, Pattern[]>();
 
 /** "Attached tool {tool}." as an expression that finds the name of the tool. */
-function patternsOf(table: Table): Pattern[] {
+function compilePatterns(table: Table): Pattern[] {
   const known = made.get(table);
   if (known) return known;
   const all = Object.entries(table).map(([template, text]) => {
@@ -22,9 +22,9 @@ function patternsOf(table: Table): Pattern[] {
  * A sentence that the server made, in the language of this console. Such sentences have no code: they are known by
  * their form, the narrower one first in the table. English, and what is newer than this console, stays as it is.
  */
-export function translateSentence(sentence: string, table = translationOf("shared/sentences")): string {
+export function translateSentence(sentence: string, table = findTranslation("shared/sentences")): string {
   if (!table) return sentence;
-  for (const { shape, names, text } of patternsOf(table)) {
+  for (const { shape, names, text } of compilePatterns(table)) {
     const found = shape.exec(sentence);
     if (!found) continue;
     // A value may be a word of the server itself, such as "A visitor of your website".
@@ -35,7 +35,7 @@ export function translateSentence(sentence: string, table = translationOf("share
 }
 
 /** A text of several paragraphs, each of which is a sentence of its own. */
-export const translateText = (text: string, table = translationOf("shared/sentences")) =>
+export const translateText = (text: string, table = findTranslation("shared/sentences")) =>
   text
     .split("\n\n")
     .map((part) => translateSentence(part, table))

@@ -1,5 +1,5 @@
 import { Component, type ReactNode } from "react";
-import { Failure } from "./states";
+import { FailureState } from "./states";
 
 /** A broken pane never takes the page. */
 export class Boundary extends Component<{ children: ReactNode }, { error?: unknown }> {
@@ -7,6 +7,6 @@ export class Boundary extends Component<{ children: ReactNode }, { error?: unkno
   static getDerivedStateFromError = (error: unknown) => ({ error });
   render() {
     if (this.state.error === undefined) return this.props.children;
-    return <Failure error={this.state.error} onRetry={() => this.setState({ error: undefined })} />;
+    return <FailureState error={this.state.error} onRetry={() => this.setState({ error: undefined })} />;
   }
 }

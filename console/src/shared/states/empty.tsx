@@ -1,13 +1,13 @@
 import { Button } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import type { ComponentType, ReactNode } from "react";
-import { words } from "../i18n/words";
+import { createTranslator } from "../i18n/words";
 import en from "./words.en.json";
 
-const say = words(en, "shared/states");
+const say = createTranslator(en, "shared/states");
 
 /** The common form of a page without content: a picture, a title, one sentence, actions. */
-export function Empty({
+export function EmptyState({
   art,
   title,
   children,
@@ -30,7 +30,7 @@ export function Empty({
   );
 }
 
-export const Art = ({
+export const EmptyStateArt = ({
   icon: Icon,
   tone,
 }: {

@@ -6,12 +6,12 @@ import { Button } from "@mantine/core";
 import { useMemo, useSyncExternalStore } from "react";
 import { type ApiError, asApiError } from "../../api/errors";
 import { everyHalfSecond } from "../clock";
-import { words } from "../i18n/words";
-import { Art, Empty, homeButton } from "./empty";
-import { Forbidden } from "./forbidden";
+import { createTranslator } from "../i18n/words";
+import { EmptyState, EmptyStateArt, homeButton } from "./empty";
+import { LaterForbiddenState } from "./later_forbidden";
 import en from "./words.en.json";
 
-const say = words(en, "shared/states");
+const say = createTranslator(en, "shared/states");
 
 /** Seconds until a moment, counted down to zero. */
 export function useCountdown(seconds: number): number {
@@ -19,11 +19,11 @@ export function useCountdown(seconds: number): number {
   return useSyncExternalStore(everyHalfSecond, () => Math.max(0, Math.ceil((endsAt - Date.now()) / 1000)));
 }
 
-function Throttled({ error, onRetry }: { error: ApiError; onRetry?: () => void }) {
+function ThrottledState({ error, onRetry }: { error: ApiError; onRetry?: () => void }) {
   const left = useCountdown(error.retryAfterSeconds || 30);
   return (
-    <Empty
-      art={<Art icon={Timer} tone="wait" />}
+    <EmptyState
+      art={<EmptyStateArt icon={Timer} tone="wait" />}
       title={say("throttledTitle")}
       actions={
         onRetry && (
@@ -34,28 +34,28 @@ function Throttled({ error, onRetry }: { error: ApiError; onRetry?: () => void }
       }
     >
       {say("throttled")}
-    </Empty>
+    </EmptyState>
   );
 }
 
 /** What went wrong and the way on: 403 names the permission, 404 leads back, the rest can be tried again. */
-export function Failure({ error: given, onRetry }: { error: unknown; onRetry?: () => void }) {
-  const error = asApiError(given);
-  if (error.status === 403) return <Forbidden error={error} />;
+export function FailureState({ error: caughtError, onRetry }: { error: unknown; onRetry?: () => void }) {
+  const error = asApiError(caughtError);
+  if (error.status === 403) return <LaterForbiddenState error={error} />;
   if (error.status === 404)
     return (
-      <Empty art={<Art icon={Compass} tone="turn" />} title={say("missingTitle")} actions={homeButton}>
+      <EmptyState art={<EmptyStateArt icon={Compass} tone="turn" />} title={say("missingTitle")} actions={homeButton}>
         {error.message}
-      </Empty>
+      </EmptyState>
     );
-  if (error.isOwnLimit) return <Throttled error={error} onRetry={onRetry} />;
+  if (error.isTenantLimit) return <ThrottledState error={error} onRetry={onRetry} />;
   const isGone = error.code === "server_gone";
   const isPart = error.code === "part_missing";
   // The browser remembers that a part of the page failed: only a reload asks for it again.
   const again = isPart ? () => location.reload() : onRetry;
   return (
-    <Empty
-      art={<Art icon={Unplug} tone="bad" />}
+    <EmptyState
+      art={<EmptyStateArt icon={Unplug} tone="bad" />}
       title={say(isGone ? "goneTitle" : "failedTitle")}
       actions={
         again && (
@@ -72,18 +72,18 @@ export function Failure({ error: given, onRetry }: { error: unknown; onRetry?: (
           {say("handOn")} <code className="mono">{error.correlationId}</code>
         </>
       )}
-    </Empty>
+    </EmptyState>
   );
 }
 
-export const NotFound = () => (
-  <Empty art={<Art icon={Compass} tone="turn" />} title={say("missingTitle")} actions={homeButton}>
+export const NotFoundState = () => (
+  <EmptyState art={<EmptyStateArt icon={Compass} tone="turn" />} title={say("missingTitle")} actions={homeButton}>
     {say("missing")}
-  </Empty>
+  </EmptyState>
 );
 
 /** Skeletons stand where the columns will stand, so that nothing jumps. Nothing is shown for 150 ms. */
-export function RowsLoading({ rows = 8, columns }: { rows?: number; columns: number[] }) {
+export function RowSkeletons({ rows = 8, columns }: { rows?: number; columns: number[] }) {
   return (
     <div className="late" role="status" aria-label={say("loading")}>
       {Array.from({ length: rows }, (_, i) => (

@@ -11,16 +11,16 @@ let shown: readonly Toast[] = [];
 const listeners = new Set<() => void>();
 const timers = new Map<number, ReturnType<typeof setTimeout>>();
 
-function setShown(next: readonly Toast[]) {
+function setShownToasts(next: readonly Toast[]) {
   shown = next;
   for (const listener of listeners) listener();
 }
 
 /** Say that something was done, with what can be done next. It goes by itself. */
-export function toast(text: string, action?: ReactNode) {
+export function showToast(text: string, action?: ReactNode) {
   lastId += 1;
   const added = { id: lastId, text, action };
-  setShown([...shown, added]);
+  setShownToasts([...shown, added]);
   dismissLater(added);
 }
 
@@ -41,10 +41,10 @@ export function dismissLater(one: Toast) {
 
 export function dismissToast(gone: Toast) {
   holdToast(gone);
-  setShown(shown.filter((one) => one !== gone));
+  setShownToasts(shown.filter((one) => one !== gone));
 }
 
-export const shownToasts = () => shown;
+export const readShownToasts = () => shown;
 export function subscribeToToasts(listener: () => void) {
   listeners.add(listener);
   return () => void listeners.delete(listener);

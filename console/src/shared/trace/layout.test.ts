@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { layOutRows, type Span, sideOf, sumsOf, type Trace } from "./layout";
+import { layOutRows, placeDuration, type Span, summarizeTrace, type Trace } from "./layout";
 
 const START = Date.parse("2026-11-16T12:00:00Z");
 const span = (id: string, parent: string | null, kind: Span["kind"], at: number, took: number, more = {}): Span => ({
@@ -77,7 +77,7 @@ describe("the layout of a trace", () => {
     const [model, tool] = layOutRows(spans).rows;
     expect([model?.tokens, model?.cachedShare, model?.firstShare, model?.note]).toEqual([100, 0.5, 0.5, "m"]);
     expect([tool?.kind, tool?.note]).toEqual(["bad", "It was not finished in time."]);
-    const sums = sumsOf({ spans, duration_ms: 410 } as Trace);
+    const sums = summarizeTrace({ spans, duration_ms: 410 } as Trace);
     expect(sums).toEqual({ totalMs: 410, afterMs: 0, waitedMs: 0, firstWordMs: 200, calls: 2, failed: 1 });
   });
   it("counts the time until the reply was complete, not what hangs behind it", () => {
@@ -89,17 +89,17 @@ describe("the layout of a trace", () => {
       span("hook", "turn", "delivery", 6600, 3400),
       span("other", "hook", "turn", 9000, 900, { message_id: "msg_2" }),
     ];
-    const { totalMs, waitedMs, afterMs } = sumsOf({ spans, duration_ms: 10_000 } as Trace);
+    const { totalMs, waitedMs, afterMs } = summarizeTrace({ spans, duration_ms: 10_000 } as Trace);
     expect([totalMs, waitedMs, afterMs]).toEqual([6500, 5000, 3500]);
   });
   it("puts the time of a bar where a third of the width is free", () => {
-    expect(sideOf({ left: 0, width: 0.6 })).toBe("after");
-    expect(sideOf({ left: 0.3, width: 0.45 })).toBe("inside");
-    expect(sideOf({ left: 0.72, width: 0.05 })).toBe("before");
-    expect(sideOf({ left: 0, width: 1 })).toBe("inside");
+    expect(placeDuration({ left: 0, width: 0.6 })).toBe("after");
+    expect(placeDuration({ left: 0.3, width: 0.45 })).toBe("inside");
+    expect(placeDuration({ left: 0.72, width: 0.05 })).toBe("before");
+    expect(placeDuration({ left: 0, width: 1 })).toBe("inside");
     for (let left = 0; left <= 1; left += 0.05)
       for (let width = 0; width <= 1 - left; width += 0.05) {
-        const room = { after: 1 - left - width, before: left, inside: width }[sideOf({ left, width })];
+        const room = { after: 1 - left - width, before: left, inside: width }[placeDuration({ left, width })];
         expect(room).toBeGreaterThan(0.33);
       }
   });

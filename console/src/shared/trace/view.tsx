@@ -1,43 +1,43 @@
 import { Kbd, SegmentedControl } from "@mantine/core";
 import { useDebouncedCallback } from "@mantine/hooks";
 import { type ReactNode, useCallback, useDeferredValue, useRef, useState } from "react";
-import { failureOf } from "../failures/failures";
+import { describeFailure } from "../failures/failures";
 import { useRowKeys } from "../frame/keys";
 import { locale } from "../i18n/language";
-import { words } from "../i18n/words";
+import { createTranslator } from "../i18n/words";
 import { CopyableId } from "../marks/copyable_id";
 import { JsonView } from "../marks/json_view";
 import { KindIcon } from "../marks/kind_icon";
-import { Pill } from "../marks/status";
-import { duration, exactTime, money } from "../time";
-import { amount, firstWordMs, layOutRows, type Row, type Span, sumsOf, type Trace } from "./layout";
+import { StatusPill } from "../marks/status";
+import { formatDuration, formatExactTime, formatMoney } from "../time";
+import { firstWordMsOf, layOutRows, numberAttribute, type Row, type Span, summarizeTrace, type Trace } from "./layout";
 import style from "./trace.module.css";
-import { Waterfall } from "./waterfall";
+import { TraceWaterfall } from "./waterfall";
 import en from "./words.en.json";
 
-const say = words(en, "shared/trace");
+const say = createTranslator(en, "shared/trace");
 export type Content = { input?: unknown; output?: unknown };
 const ADDRESS_WAIT_MS = 300;
 
 /** The step that is looked at. The address follows once the walk pauses: a change of it draws the whole page. */
-function useStep(trace: string, asked: string | undefined, onChoose: (id: string) => void) {
-  const [step, setStep] = useState(asked);
-  const [before, setBefore] = useState({ trace, asked });
-  if (before.trace !== trace || before.asked !== asked) {
-    setBefore({ trace, asked });
-    setStep(asked);
+function useChosenStep(trace: string, askedStep: string | undefined, onChoose: (id: string) => void) {
+  const [step, setStep] = useState(askedStep);
+  const [before, setBefore] = useState({ trace, asked: askedStep });
+  if (before.trace !== trace || before.asked !== askedStep) {
+    setBefore({ trace, asked: askedStep });
+    setStep(askedStep);
   }
   const follow = useDebouncedCallback((next: string, from: { trace: string; asked?: string; pathname: string }) => {
     // Another step was asked for meanwhile, or the page was left and the next one is still loading.
-    const isOld = from.trace !== trace || from.asked !== asked || from.pathname !== window.location.pathname;
-    if (!isOld && next !== asked) onChoose(next);
+    const isOld = from.trace !== trace || from.asked !== askedStep || from.pathname !== window.location.pathname;
+    if (!isOld && next !== askedStep) onChoose(next);
   }, ADDRESS_WAIT_MS);
   const choose = useCallback(
     (next: string) => {
       setStep(next);
-      follow(next, { trace, asked, pathname: window.location.pathname });
+      follow(next, { trace, asked: askedStep, pathname: window.location.pathname });
     },
-    [follow, trace, asked],
+    [follow, trace, askedStep],
   );
   return [step, choose] as const;
 }
@@ -58,13 +58,13 @@ export function TraceView({
 }) {
   const list = useRef<HTMLElement>(null);
   useRowKeys(list);
-  const [step, setStep] = useStep(trace.trace_id, asked, onChoose);
+  const [step, setStep] = useChosenStep(trace.trace_id, asked, onChoose);
   const chosen = trace.spans.find((span) => span.span_id === step) ?? trace.spans[0];
   // Walking through the steps marks each at once; what is said of it follows when there is time.
   const shown = useDeferredValue(chosen);
   return (
     <div className={style.view}>
-      <Sums trace={trace} />
+      <TraceSums trace={trace} />
       <section
         className={style.scroll}
         ref={list}
@@ -76,30 +76,30 @@ export function TraceView({
           if (id) setStep(id);
         }}
       >
-        {children(<Waterfall spans={trace.spans} chosen={chosen?.span_id} onChoose={setStep} />)}
+        {children(<TraceWaterfall spans={trace.spans} chosen={chosen?.span_id} onChoose={setStep} />)}
       </section>
-      {shown && <Chosen span={shown} trace={trace} content={content(shown)} />}
+      {shown && <ChosenSpan span={shown} trace={trace} content={content(shown)} />}
     </div>
   );
 }
 
-function timeNote({ waitedMs, afterMs }: ReturnType<typeof sumsOf>): string {
-  if (waitedMs) return say("waited", { time: duration(waitedMs) });
-  return afterMs >= 1 ? say("afterReply", { time: duration(afterMs) }) : "";
+function describeTimes({ waitedMs, afterMs }: ReturnType<typeof summarizeTrace>): string {
+  if (waitedMs) return say("waited", { time: formatDuration(waitedMs) });
+  return afterMs >= 1 ? say("afterReply", { time: formatDuration(afterMs) }) : "";
 }
 
-function Sums({ trace }: { trace: Trace }) {
-  const sums = sumsOf(trace);
+function TraceSums({ trace }: { trace: Trace }) {
+  const sums = summarizeTrace(trace);
   const { input_tokens: input, output_tokens: output, cached_tokens: cached } = trace.usage;
   const figures: [string, string, string][] = [
-    [say("time"), duration(sums.totalMs), timeNote(sums)],
-    [say("first"), sums.firstWordMs === undefined ? "–" : duration(sums.firstWordMs), ""],
+    [say("time"), formatDuration(sums.totalMs), describeTimes(sums)],
+    [say("first"), sums.firstWordMs === undefined ? "–" : formatDuration(sums.firstWordMs), ""],
     [
       say("tokens"),
       (input + output).toLocaleString(locale),
       cached && input ? say("fromCache", { percent: Math.round((cached / input) * 100) }) : "",
     ],
-    [say("cost"), trace.estimated_cost_usd === null ? say("unknown") : money(trace.estimated_cost_usd), ""],
+    [say("cost"), trace.estimated_cost_usd === null ? say("unknown") : formatMoney(trace.estimated_cost_usd), ""],
     [say("calls"), String(sums.calls), sums.failed ? say("failed", { count: sums.failed }) : say("noneFailed")],
   ];
   return (
@@ -117,13 +117,13 @@ function Sums({ trace }: { trace: Trace }) {
   );
 }
 
-function Chosen({ span, trace, content }: { span: Span; trace: Trace; content: Content }) {
+function ChosenSpan({ span, trace, content }: { span: Span; trace: Trace; content: Content }) {
   const [row] = layOutRows([span]).rows;
   if (!row) return null;
   return (
     <aside className={style.span} aria-label={say("chosen")}>
       <div className="row g8">
-        <KindIcon of={row.kind} small />
+        <KindIcon kind={row.kind} small />
         <b className="t-sec cut">{row.name}</b>
         <span className="t-13 t-2 cut">{row.note}</span>
         <span className="push wide fix">
@@ -133,7 +133,7 @@ function Chosen({ span, trace, content }: { span: Span; trace: Trace; content: C
       {span.error && (
         <div className="note bad">
           <span>
-            {failureOf(span.error)} <code className="mono t-12">{span.error.code}</code>
+            {describeFailure(span.error)} <code className="mono t-12">{span.error.code}</code>
           </span>
         </div>
       )}
@@ -177,7 +177,7 @@ function SpanContent({ span, content }: { span: Span; content: Content }) {
           {shown.of}
         </section>
       ) : (
-        <JsonView key={span.span_id} of={shown?.of ?? null} max={180} />
+        <JsonView key={span.span_id} value={shown?.of ?? null} max={180} />
       )}
     </div>
   );
@@ -186,14 +186,14 @@ function SpanContent({ span, content }: { span: Span; content: Content }) {
 type SpanFiguresProps = { span: Span; row: Row; correlationId: string };
 
 function SpanFigures({ span, row, correlationId }: SpanFiguresProps) {
-  const cost = amount(span, "retinue.cost_usd");
-  const first = firstWordMs(span);
+  const cost = numberAttribute(span, "retinue.cost_usd");
+  const first = firstWordMsOf(span);
   return (
     <dl className="kv num">
       <dt>{say("took")}</dt>
-      <dd title={exactTime(span.started_at)}>
-        {duration(span.duration_ms)}
-        {first !== undefined && <span className="t-3">, {say("firstAfter", { time: duration(first) })}</span>}
+      <dd title={formatExactTime(span.started_at)}>
+        {formatDuration(span.duration_ms)}
+        {first !== undefined && <span className="t-3">, {say("firstAfter", { time: formatDuration(first) })}</span>}
       </dd>
       {row.tokens !== undefined && (
         <>
@@ -201,7 +201,7 @@ function SpanFigures({ span, row, correlationId }: SpanFiguresProps) {
           <dd>
             {row.tokens.toLocaleString(locale)}{" "}
             {row.cachedShare !== undefined && (
-              <Pill tone="ok">{say("fromCache", { percent: Math.round(row.cachedShare * 100) })}</Pill>
+              <StatusPill tone="ok">{say("fromCache", { percent: Math.round(row.cachedShare * 100) })}</StatusPill>
             )}
           </dd>
         </>
@@ -209,7 +209,7 @@ function SpanFigures({ span, row, correlationId }: SpanFiguresProps) {
       {cost !== undefined && (
         <>
           <dt>{say("cost")}</dt>
-          <dd>{money(cost)}</dd>
+          <dd>{formatMoney(cost)}</dd>
         </>
       )}
       <dt>{say("correlation")}</dt>

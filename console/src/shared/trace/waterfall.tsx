@@ -1,18 +1,18 @@
 import ChevronRight from "icon:chevron-right";
 import { memo, useCallback, useMemo, useState } from "react";
 import { locale } from "../i18n/language";
-import { words } from "../i18n/words";
+import { createTranslator } from "../i18n/words";
 import { KindIcon } from "../marks/kind_icon";
-import { duration, money } from "../time";
-import { layOutRows, type Row, type Span, sideOf } from "./layout";
+import { formatDuration, formatMoney } from "../time";
+import { layOutRows, placeDuration, type Row, type Span } from "./layout";
 import style from "./trace.module.css";
 import en from "./words.en.json";
 
-const say = words(en, "shared/trace");
-const percent = (share: number) => `${(share * 100).toFixed(3)}%`;
+const say = createTranslator(en, "shared/trace");
+const formatPercent = (share: number) => `${(share * 100).toFixed(3)}%`;
 
 /** Bars in time. Hue says the kind, the paler part of a model's bar is the wait for its first word, hatching a person. */
-export function Waterfall({
+export function TraceWaterfall({
   spans,
   chosen,
   onChoose,
@@ -38,8 +38,8 @@ export function Waterfall({
           <th scope="col">
             <span className={`${style.axis} num`}>
               {ticks.map((tick) => (
-                <i key={tick.at} style={{ insetInlineStart: percent(tick.at) }}>
-                  {duration(tick.ms)}
+                <i key={tick.at} style={{ insetInlineStart: formatPercent(tick.at) }}>
+                  {formatDuration(tick.ms)}
                 </i>
               ))}
             </span>
@@ -54,7 +54,7 @@ export function Waterfall({
       </thead>
       <tbody>
         {rows.map((row) => (
-          <Step
+          <TraceStep
             key={row.span.span_id}
             row={row}
             isChosen={row.span.span_id === chosen}
@@ -68,11 +68,11 @@ export function Waterfall({
   );
 }
 
-function placeOf(row: Row) {
+function timePositionOf(row: Row) {
   const end = row.left + row.width;
-  const side = sideOf(row);
-  if (side === "after") return { insetInlineStart: `calc(${percent(end)} + 6px)` };
-  return { insetInlineEnd: `calc(${percent(1 - (side === "before" ? row.left : end))} + 6px)` };
+  const side = placeDuration(row);
+  if (side === "after") return { insetInlineStart: `calc(${formatPercent(end)} + 6px)` };
+  return { insetInlineEnd: `calc(${formatPercent(1 - (side === "before" ? row.left : end))} + 6px)` };
 }
 
 type StepProps = {
@@ -84,7 +84,7 @@ type StepProps = {
 };
 
 /** A walk through the steps concerns two rows; the others stay as they are. */
-const Step = memo(function Step({ row, isChosen, isFolded, onChoose, onFold }: StepProps) {
+const TraceStep = memo(function Step({ row, isChosen, isFolded, onChoose, onFold }: StepProps) {
   const { span } = row;
   return (
     <tr className={`k-${row.kind === "hook" ? "turn" : row.kind} ${isChosen ? style.on : ""}`}>
@@ -111,7 +111,7 @@ const Step = memo(function Step({ row, isChosen, isFolded, onChoose, onFold }: S
             aria-pressed={isChosen}
             onClick={() => onChoose(span.span_id)}
           >
-            <KindIcon of={row.kind} small />
+            <KindIcon kind={row.kind} small />
             <span className="t-500 cut">{row.name}</span>
             <span className={`t-3 cut ${style.note}`}>{row.note}</span>
           </button>
@@ -121,12 +121,12 @@ const Step = memo(function Step({ row, isChosen, isFolded, onChoose, onFold }: S
         <span className={style.track}>
           <i
             className={`${style.bar} ${span.kind === "approval" ? style.hatched : ""}`}
-            style={{ insetInlineStart: percent(row.left), width: `max(3px, ${percent(row.width)})` }}
+            style={{ insetInlineStart: formatPercent(row.left), width: `max(3px, ${formatPercent(row.width)})` }}
           >
-            {row.firstShare > 0 && <i className={style.first} style={{ width: percent(row.firstShare) }} />}
+            {row.firstShare > 0 && <i className={style.first} style={{ width: formatPercent(row.firstShare) }} />}
           </i>
-          <em className="num" style={placeOf(row)}>
-            {duration(span.duration_ms)}
+          <em className="num" style={timePositionOf(row)}>
+            {formatDuration(span.duration_ms)}
           </em>
         </span>
       </td>
@@ -134,11 +134,11 @@ const Step = memo(function Step({ row, isChosen, isFolded, onChoose, onFold }: S
         {row.tokens?.toLocaleString(locale)}
         {row.cachedShare !== undefined && (
           <span className={style.cache} title={say("fromCache", { percent: Math.round(row.cachedShare * 100) })}>
-            <i style={{ width: percent(row.cachedShare) }} />
+            <i style={{ width: formatPercent(row.cachedShare) }} />
           </span>
         )}
       </td>
-      <td className={`${style.figure} num`}>{row.cost === undefined ? "" : money(row.cost)}</td>
+      <td className={`${style.figure} num`}>{row.cost === undefined ? "" : formatMoney(row.cost)}</td>
     </tr>
   );
 });

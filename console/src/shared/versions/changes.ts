@@ -1,10 +1,10 @@
-import { words } from "../i18n/words";
-import { isLabelled, settingLabel } from "./labels";
+import { createTranslator } from "../i18n/words";
+import { isLabelledSetting, settingLabel } from "./labels";
 import { diffLines, type Line } from "./lines";
 import type { Difference } from "./queries";
 import en from "./words.en.json";
 
-const say = words(en, "shared/versions");
+const say = createTranslator(en, "shared/versions");
 
 /** What a person reads of one difference: lines of a long text, something new or gone, or before and after. */
 export type VersionChange = { path: string; kind: "tool" | "sub" | "field"; label: string } & (
@@ -14,32 +14,32 @@ export type VersionChange = { path: string; kind: "tool" | "sub" | "field"; labe
 );
 type Listed = Record<string, unknown> & { name?: string };
 
-const isLong = (value: unknown) => typeof value === "string" && (value.length > 60 || value.includes("\n"));
-const isListed = (value: unknown): value is Listed => typeof value === "object" && value !== null;
+const isLongText = (value: unknown) => typeof value === "string" && (value.length > 60 || value.includes("\n"));
+const isListedObject = (value: unknown): value is Listed => typeof value === "object" && value !== null;
 
-const fieldWord = (field: string) => (isLabelled(field) ? settingLabel(field) : field.replaceAll("_", " "));
+const describeField = (field: string) => (isLabelledSetting(field) ? settingLabel(field) : field.replaceAll("_", " "));
 
-export function valueWord(value: unknown): string {
+export function describeValue(value: unknown): string {
   if (value === true) return say("on");
   if (value === false) return say("off");
   if (value === null || value === undefined || value === "") return say("nothing");
-  if (Array.isArray(value)) return value.length ? value.map(valueWord).join(", ") : say("nothing");
+  if (Array.isArray(value)) return value.length ? value.map(describeValue).join(", ") : say("nothing");
   return typeof value === "object" ? JSON.stringify(value) : String(value);
 }
 
-const nameWords = (ids: unknown, names: Record<string, string>) =>
-  valueWord(Array.isArray(ids) ? ids.map((id: string) => names[id] ?? id) : ids);
+const describeNames = (ids: unknown, names: Record<string, string>) =>
+  describeValue(Array.isArray(ids) ? ids.map((id: string) => names[id] ?? id) : ids);
 
 /** What is said of a tool or sub-agent that came or went. */
-function about(of: Listed): string {
+function describeListed(listed: Listed): string {
   const parts = [];
-  if (of.requires_approval === true) parts.push(say("asksFirst"));
-  if (of.is_enabled === false) parts.push(say("off"));
-  if (of.delegation_prompt) parts.push(String(of.delegation_prompt));
+  if (listed.requires_approval === true) parts.push(say("asksFirst"));
+  if (listed.is_enabled === false) parts.push(say("off"));
+  if (listed.delegation_prompt) parts.push(String(listed.delegation_prompt));
   return parts.join(", ");
 }
 
-export function changeOf({ path, from, to }: Difference, names: Record<string, string>): VersionChange {
+export function describeDifference({ path, from, to }: Difference, names: Record<string, string>): VersionChange {
   const [list = "", id = "", ...rest] = path.split(".");
   const kind = list === "tools" ? "tool" : list === "sub_agents" ? "sub" : "field";
   const name = names[id] ?? id;
@@ -49,25 +49,31 @@ export function changeOf({ path, from, to }: Difference, names: Record<string, s
       kind,
       label: say("subAgentOrder"),
       shape: "value",
-      from: nameWords(from, names),
-      to: nameWords(to, names),
+      from: describeNames(from, names),
+      to: describeNames(to, names),
     };
   if (kind !== "field" && !rest.length) {
-    const listed = isListed(to) ? to : isListed(from) ? from : {};
-    return { path, kind, label: listed.name ?? name, shape: isListed(to) ? "added" : "removed", about: about(listed) };
+    const listed = isListedObject(to) ? to : isListedObject(from) ? from : {};
+    return {
+      path,
+      kind,
+      label: listed.name ?? name,
+      shape: isListedObject(to) ? "added" : "removed",
+      about: describeListed(listed),
+    };
   }
-  const fields = (kind === "field" ? [list, ...(id ? [id] : []), ...rest] : rest).map(fieldWord).join(" · ");
+  const fields = (kind === "field" ? [list, ...(id ? [id] : []), ...rest] : rest).map(describeField).join(" · ");
   const label = kind === "field" ? fields : `${name} · ${fields}`;
-  if (isLong(from) || isLong(to))
+  if (isLongText(from) || isLongText(to))
     return { path, kind, label, shape: "lines", lines: diffLines(String(from ?? ""), String(to ?? "")) };
-  return { path, kind, label, shape: "value", from: valueWord(from), to: valueWord(to) };
+  return { path, kind, label, shape: "value", from: describeValue(from), to: describeValue(to) };
 }
 
 /** Instructions first, then tools and sub-agents, then the rest. The status and the names of tools are no news. */
-export function versionChanges(differences: Difference[], names: Record<string, string>): VersionChange[] {
-  const rank = ({ path, kind }: VersionChange) => (path === "system_prompt" ? 0 : kind === "field" ? 2 : 1);
+export function describeVersionChanges(differences: Difference[], names: Record<string, string>): VersionChange[] {
+  const rankChange = ({ path, kind }: VersionChange) => (path === "system_prompt" ? 0 : kind === "field" ? 2 : 1);
   return differences
     .filter(({ path }) => !/^tools\.[^.]+\.name$/.test(path))
-    .map((difference) => changeOf(difference, names))
-    .sort((a, b) => rank(a) - rank(b));
+    .map((difference) => describeDifference(difference, names))
+    .sort((a, b) => rankChange(a) - rankChange(b));
 }

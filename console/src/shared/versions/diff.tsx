@@ -1,16 +1,16 @@
 import Minus from "icon:minus";
 import Plus from "icon:plus";
-import { words } from "../i18n/words";
+import { createTranslator } from "../i18n/words";
 import { KindIcon } from "../marks/kind_icon";
-import { Pill } from "../marks/status";
+import { StatusPill } from "../marks/status";
 import type { VersionChange } from "./changes";
-import { countOf, type Line } from "./lines";
+import { countLines, type Line } from "./lines";
 import style from "./versions.module.css";
 import en from "./words.en.json";
 
-const say = words(en, "shared/versions");
+const say = createTranslator(en, "shared/versions");
 
-function TextLine({ line }: { line: Line }) {
+function DiffLine({ line }: { line: Line }) {
   if (line.kind === "gap") return <li className={style.gap}>{say("unchanged", { count: line.count })}</li>;
   return (
     <li className={style.line} data-kind={line.kind}>
@@ -23,28 +23,30 @@ function TextLine({ line }: { line: Line }) {
   );
 }
 
-function Lines({ label, lines }: { label: string; lines: Line[] }) {
+function DiffLines({ label, lines }: { label: string; lines: Line[] }) {
   return (
     <section className={style.block} aria-label={label}>
       <div className={style.blockHead}>
         <span className="t-500">{label}</span>
-        <span className="t-3">{say("lines", { more: countOf(lines, "more"), less: countOf(lines, "less") })}</span>
+        <span className="t-3">
+          {say("lines", { more: countLines(lines, "more"), less: countLines(lines, "less") })}
+        </span>
       </div>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable region must be reachable by keyboard */}
       <ul className={style.lines} tabIndex={0} aria-label={label}>
         {lines.map((line, i) => (
-          <TextLine key={i} line={line} />
+          <DiffLine key={i} line={line} />
         ))}
       </ul>
     </section>
   );
 }
 
-function One({ change }: { change: VersionChange }) {
-  if (change.shape === "lines") return <Lines label={change.label} lines={change.lines} />;
+function ChangeEntry({ change }: { change: VersionChange }) {
+  if (change.shape === "lines") return <DiffLines label={change.label} lines={change.lines} />;
   return (
     <div className={style.item}>
-      {change.kind !== "field" && <KindIcon of={change.kind} small />}
+      {change.kind !== "field" && <KindIcon kind={change.kind} small />}
       <span className="t-500 fix">{change.label}</span>
       {change.shape === "value" ? (
         <span className={style.values}>
@@ -55,7 +57,7 @@ function One({ change }: { change: VersionChange }) {
       ) : (
         <>
           <span className="t-3 cut grow">{change.about}</span>
-          <Pill tone={change.shape === "added" ? "ok" : "bad"}>{say(change.shape)}</Pill>
+          <StatusPill tone={change.shape === "added" ? "ok" : "bad"}>{say(change.shape)}</StatusPill>
         </>
       )}
     </div>
@@ -63,12 +65,12 @@ function One({ change }: { change: VersionChange }) {
 }
 
 /** Two versions side by side in words: texts by lines, everything else as before and after. */
-export function Diff({ changes }: { changes: VersionChange[] }) {
+export function VersionDiff({ changes }: { changes: VersionChange[] }) {
   if (!changes.length) return <p className="t-3">{say("noChanges")}</p>;
   return (
     <div className={style.diff}>
       {changes.map((change) => (
-        <One key={change.path} change={change} />
+        <ChangeEntry key={change.path} change={change} />
       ))}
     </div>
   );

@@ -1,9 +1,9 @@
-import { words } from "../i18n/words";
+import { createTranslator } from "../i18n/words";
 import en from "./words.en.json";
 
-const say = words(en, "shared/versions");
+const say = createTranslator(en, "shared/versions");
 
 /** What a setting of an agent is called, by its control and wherever versions are compared. */
 export const settingLabel = (field: keyof typeof en) => say(field);
 
-export const isLabelled = (field: string): field is keyof typeof en => field in en;
+export const isLabelledSetting = (field: string): field is keyof typeof en => field in en;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { countOf, diffLines } from "./lines";
+import { countLines, diffLines } from "./lines";
 
 test("a changed line stands between its neighbours", () => {
   const lines = diffLines("a\nb\nc\nd\ne", "a\nb\nX\nd\ne");
@@ -15,7 +15,7 @@ test("a changed line stands between its neighbours", () => {
 
 test("lines that moved apart keep what they share", () => {
   const lines = diffLines("one\ntwo\nthree", "zero\none\nthree\nfour");
-  expect([countOf(lines, "more"), countOf(lines, "less")]).toEqual([2, 1]);
+  expect([countLines(lines, "more"), countLines(lines, "less")]).toEqual([2, 1]);
 });
 
 test("equal texts have no change", () => {

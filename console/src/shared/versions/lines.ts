@@ -16,25 +16,26 @@ export function diffLines(before: string, after: string): Line[] {
     from[from.length - 1 - tail] === to[to.length - 1 - tail]
   )
     tail++;
-  const same = (text: string): Line => ({ kind: "same", text });
-  return folded([
-    ...from.slice(0, head).map(same),
-    ...between(from.slice(head, from.length - tail), to.slice(head, to.length - tail)),
-    ...from.slice(from.length - tail).map(same),
+  const keepLine = (text: string): Line => ({ kind: "same", text });
+  return foldEqualLines([
+    ...from.slice(0, head).map(keepLine),
+    ...diffBetween(from.slice(head, from.length - tail), to.slice(head, to.length - tail)),
+    ...from.slice(from.length - tail).map(keepLine),
   ]);
 }
 
 /** The longest common lines stay, the rest went or came. */
-function between(from: string[], to: string[]): Line[] {
+function diffBetween(from: string[], to: string[]): Line[] {
   const gone = from.map((text): Line => ({ kind: "less", text }));
   const come = to.map((text): Line => ({ kind: "more", text }));
   if (!from.length || !to.length || from.length * to.length > MAX_CELLS) return [...gone, ...come];
   const width = to.length + 1;
   const longest = new Uint32Array((from.length + 1) * width);
-  const at = (i: number, j: number) => longest[i * width + j] ?? 0;
+  const indexOfCell = (i: number, j: number) => longest[i * width + j] ?? 0;
   for (let i = from.length - 1; i >= 0; i--)
     for (let j = to.length - 1; j >= 0; j--)
-      longest[i * width + j] = from[i] === to[j] ? at(i + 1, j + 1) + 1 : Math.max(at(i + 1, j), at(i, j + 1));
+      longest[i * width + j] =
+        from[i] === to[j] ? indexOfCell(i + 1, j + 1) + 1 : Math.max(indexOfCell(i + 1, j), indexOfCell(i, j + 1));
   const lines: Line[] = [];
   let i = 0;
   let j = 0;
@@ -43,13 +44,14 @@ function between(from: string[], to: string[]): Line[] {
       lines.push({ kind: "same", text: from[i] ?? "" });
       i++;
       j++;
-    } else if (i < from.length && (j >= to.length || at(i + 1, j) >= at(i, j + 1))) lines.push(gone[i++] as Line);
+    } else if (i < from.length && (j >= to.length || indexOfCell(i + 1, j) >= indexOfCell(i, j + 1)))
+      lines.push(gone[i++] as Line);
     else lines.push(come[j++] as Line);
   }
   return lines;
 }
 
-function folded(lines: Line[]): Line[] {
+function foldEqualLines(lines: Line[]): Line[] {
   const isNear = lines.map((_, i) =>
     lines.slice(Math.max(0, i - CONTEXT), i + CONTEXT + 1).some((line) => line.kind === "more" || line.kind === "less"),
   );
@@ -63,4 +65,4 @@ function folded(lines: Line[]): Line[] {
   return shown;
 }
 
-export const countOf = (lines: Line[], kind: "more" | "less") => lines.filter((line) => line.kind === kind).length;
+export const countLines = (lines: Line[], kind: "more" | "less") => lines.filter((line) => line.kind === kind).length;

@@ -5,7 +5,7 @@ import { draftQuery } from "./queries";
 type Named = Pick<components["schemas"]["AgentDetail"], "tools" | "sub_agents">;
 
 /** The names of an agent's tools and sub-agents by their ids, those of its draft as well. */
-export function useNames(agentId: string, agent?: Named): Record<string, string> {
+export function useReferencedNames(agentId: string, agent?: Named): Record<string, string> {
   const { data: draft } = useQuery(draftQuery(agentId));
   const listed = [
     ...(agent?.tools ?? []),

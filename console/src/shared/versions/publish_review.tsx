@@ -4,20 +4,21 @@ import { useState } from "react";
 import { asApiError } from "../../api/errors";
 import { announcePublished } from "../agent/published";
 import { agentQuery } from "../agent/queries";
-import { words } from "../i18n/words";
-import { Failure, RowsLoading } from "../states/states";
-import { versionChanges } from "./changes";
-import { Diff } from "./diff";
-import { useNames } from "./names";
-import { diffQuery, draftQuery, publishDraft, statusQuery, usePersonName } from "./queries";
+import { createTranslator } from "../i18n/words";
+import { usePersonName } from "../people/names";
+import { FailureState, RowSkeletons } from "../states/states";
+import { describeVersionChanges } from "./changes";
+import { VersionDiff } from "./diff";
+import { useReferencedNames } from "./names";
+import { draftQuery, publishDraft, statusQuery, versionDiffQuery } from "./queries";
 import style from "./versions.module.css";
 import en from "./words.en.json";
 
-const say = words(en, "shared/versions");
+const say = createTranslator(en, "shared/versions");
 
 export type PublishReviewProps = { agentId: string; onClose: () => void; onPublished: (warnings: string[]) => void };
 
-function Conflict({ by }: { by: string }) {
+function PublishConflict({ by }: { by: string }) {
   const name = usePersonName(by);
   return (
     <div className="note warn" role="alert">
@@ -26,10 +27,10 @@ function Conflict({ by }: { by: string }) {
   );
 }
 
-function useReview(agentId: string) {
+function usePublishReview(agentId: string) {
   const agent = useQuery(agentQuery(agentId));
   const draft = useQuery({ ...draftQuery(agentId), staleTime: 0 });
-  const diff = useQuery({ ...diffQuery(agentId, "draft"), staleTime: 0 });
+  const diff = useQuery({ ...versionDiffQuery(agentId, "draft"), staleTime: 0 });
   const status = useQuery(statusQuery(agentId));
   return { agent, draft, diff, status, error: agent.error ?? draft.error ?? diff.error };
 }
@@ -37,9 +38,9 @@ function useReview(agentId: string) {
 /** What publishing the draft would change, a note for the others, and the button that does it. */
 export default function PublishReview({ agentId, onClose, onPublished }: PublishReviewProps) {
   const client = useQueryClient();
-  const { agent, draft, diff, status, error } = useReview(agentId);
+  const { agent, draft, diff, status, error } = usePublishReview(agentId);
   const [note, setNote] = useState("");
-  const names = useNames(agentId, agent.data);
+  const names = useReferencedNames(agentId, agent.data);
   const publishing = useMutation({
     mutationFn: (force: boolean) => publishDraft(agentId, { note, force }),
     onSuccess: async (published) => {
@@ -52,14 +53,14 @@ export default function PublishReview({ agentId, onClose, onPublished }: Publish
   const failure = publishing.error && asApiError(publishing.error);
   const isConflict = failure?.code === "version_conflict";
   const open = status.data?.active_conversations ?? 0;
-  const changes = diff.data && versionChanges(diff.data, names);
+  const changes = diff.data && describeVersionChanges(diff.data, names);
   const title = agent.data ? say("publishTitle", { name: agent.data.name, version: `v${version}` }) : say("publish");
   return (
     <Modal opened onClose={onClose} title={title} size={620}>
       {error ? (
-        <Failure error={error} onRetry={() => void Promise.all([draft.refetch(), diff.refetch()])} />
+        <FailureState error={error} onRetry={() => void Promise.all([draft.refetch(), diff.refetch()])} />
       ) : !changes || !agent.data || !draft.data ? (
-        <RowsLoading rows={3} columns={[30, 300]} />
+        <RowSkeletons rows={3} columns={[30, 300]} />
       ) : (
         <form
           className="stack g12"
@@ -68,7 +69,7 @@ export default function PublishReview({ agentId, onClose, onPublished }: Publish
             publishing.mutate(isConflict);
           }}
         >
-          <Diff changes={changes} />
+          <VersionDiff changes={changes} />
           <TextInput
             label={say("note")}
             placeholder={say("notePlaceholder")}
@@ -77,7 +78,7 @@ export default function PublishReview({ agentId, onClose, onPublished }: Publish
             onChange={(event) => setNote(event.currentTarget.value)}
             data-autofocus
           />
-          {isConflict && <Conflict by={String(failure.details.updated_by ?? "")} />}
+          {isConflict && <PublishConflict by={String(failure.details.updated_by ?? "")} />}
           {failure && !isConflict && (
             <div className="note bad" role="alert">
               <span>{failure.message}</span>

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { summaryWords } from "./summary";
+import { translateSummary } from "./summary";
 
 it.each([
   ["Changed status.", "Changed: Status."],
@@ -7,4 +7,4 @@ it.each([
   ["Changed tool Refund.", "Changed tool Refund."],
   ["Changed something_new.", "Changed something_new."],
   ["Shorter answers for the summer.", "Shorter answers for the summer."],
-])("says %j in words", (summary, expected) => expect(summaryWords(summary)).toBe(expected));
+])("says %j in words", (summary, expected) => expect(translateSummary(summary)).toBe(expected));

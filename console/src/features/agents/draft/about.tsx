@@ -1,16 +1,18 @@
 import { Textarea, TextInput } from "@mantine/core";
-import { words } from "../../../shared/i18n/words";
+import { createTranslator } from "../../../shared/i18n/words";
+import { TagsField } from "../../../shared/tags_field";
+import { settingLabel } from "../../../shared/versions/labels";
 import en from "../words.en.json";
 import type { Edits, Snapshot } from "./draft";
-import { Section } from "./section";
+import { DraftSection } from "./section";
 
-const say = words(en, "features/agents");
+const say = createTranslator(en, "features/agents");
 type Props = { draft: Snapshot; isReadOnly: boolean; onChange: (edits: Edits) => void };
 
 /** How the agent is called, and what colleagues and other agents read about it. */
 export function AboutSection({ draft, isReadOnly, onChange }: Props) {
   return (
-    <Section title={say("about")}>
+    <DraftSection title={say("about")}>
       <TextInput
         label={say("name")}
         maxLength={100}
@@ -30,6 +32,16 @@ export function AboutSection({ draft, isReadOnly, onChange }: Props) {
         value={draft.description}
         onChange={(event) => onChange({ description: event.currentTarget.value })}
       />
-    </Section>
+      <TagsField
+        label={settingLabel("starters")}
+        description={say("startersHint")}
+        readOnly={isReadOnly}
+        maxTags={4}
+        maxLength={200}
+        splitChars={[]}
+        value={draft.starters}
+        onChange={(starters) => onChange({ starters })}
+      />
+    </DraftSection>
   );
 }

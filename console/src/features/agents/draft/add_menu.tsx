@@ -1,24 +1,29 @@
 import Plus from "icon:plus";
 import { Button, Combobox, useCombobox } from "@mantine/core";
 import { type ReactNode, useState } from "react";
-import { words } from "../../../shared/i18n/words";
+import { createTranslator } from "../../../shared/i18n/words";
 import en from "../words.en.json";
 import style from "./draft.module.css";
 
-const say = words(en, "features/agents");
+const say = createTranslator(en, "features/agents");
 export type MenuChoice = { id: string; name: string; note?: string; isDisabled?: boolean };
 type Props = {
   label: string;
   find: string;
   choices: MenuChoice[] | undefined;
   none: ReactNode;
+  /** The last choice, for what is not there yet. */
+  create?: { label: string; onCreate: () => void };
   onSearch?: (text: string) => void;
   onOpen?: () => void;
   onChoose: (id: string) => void;
 };
 
+/** No id of an object is like this. */
+const CREATE = "+";
+
 /** A button that opens a list to choose from, with a search over names and notes. */
-export function AddMenu({ label, find, choices, none, onSearch, onOpen, onChoose }: Props) {
+export function AddMenu({ label, find, choices, none, create, onSearch, onOpen, onChoose }: Props) {
   const [text, setText] = useState("");
   const combobox = useCombobox({
     onDropdownOpen: () => {
@@ -42,7 +47,8 @@ export function AddMenu({ label, find, choices, none, onSearch, onOpen, onChoose
       position="bottom-end"
       width={340}
       onOptionSubmit={(id) => {
-        onChoose(id);
+        if (id === CREATE) create?.onCreate();
+        else onChoose(id);
         combobox.closeDropdown();
       }}
     >
@@ -80,6 +86,13 @@ export function AddMenu({ label, find, choices, none, onSearch, onOpen, onChoose
           ))}
           {shown?.length === 0 && <Combobox.Empty>{wanted ? say("noMatchTitle") : none}</Combobox.Empty>}
           {!shown && <Combobox.Empty>…</Combobox.Empty>}
+          {create && (
+            <Combobox.Option value={CREATE}>
+              <span className="row g6 t-13">
+                <Plus size={13} /> {create.label}
+              </span>
+            </Combobox.Option>
+          )}
         </Combobox.Options>
       </Combobox.Dropdown>
     </Combobox>

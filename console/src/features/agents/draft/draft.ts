@@ -1,5 +1,5 @@
 import { queryOptions } from "@tanstack/react-query";
-import { api, data } from "../../../api/client";
+import { api, unwrapData } from "../../../api/client";
 import type { components } from "../../../api/schema";
 import type { Edits } from "../../../shared/agent/unsaved";
 
@@ -21,39 +21,39 @@ export type WebSearch = {
   blocked_domains: string[];
 };
 
-const path = (id: string) => ({ path: { agent_id: id } });
+const draftPathParams = (id: string) => ({ path: { agent_id: id } });
 
-async function tagged(answer: Promise<{ data?: Draft; response: Response }>): Promise<TaggedDraft> {
+async function tagDraft(answer: Promise<{ data?: Draft; response: Response }>): Promise<TaggedDraft> {
   const { response } = await answer;
-  return { ...(await data(answer)), etag: response.headers.get("ETag") ?? "" };
+  return { ...(await unwrapData(answer)), etag: response.headers.get("ETag") ?? "" };
 }
 
 export const taggedDraftQuery = (id: string) =>
   queryOptions({
     queryKey: ["agents", id, "draft", "tagged"],
-    queryFn: () => tagged(api.GET("/api/v1/agents/{agent_id}/draft", { params: path(id) })),
+    queryFn: () => tagDraft(api.GET("/api/v1/agents/{agent_id}/draft", { params: draftPathParams(id) })),
     staleTime: 0,
   });
 
 export const saveDraft = (id: string, edits: Edits, etag: string) =>
-  tagged(
+  tagDraft(
     api.PUT("/api/v1/agents/{agent_id}/draft", {
-      params: path(id),
+      params: draftPathParams(id),
       headers: { "If-Match": etag },
       body: { snapshot: edits },
     }),
   );
 
 export const discardDraft = async (id: string) =>
-  void (await api.DELETE("/api/v1/agents/{agent_id}/draft", { params: path(id) }));
+  void (await api.DELETE("/api/v1/agents/{agent_id}/draft", { params: draftPathParams(id) }));
 
 /** What production runs: the snapshot of the agent's newest version. */
-export const liveQuery = (id: string, version: number) =>
+export const liveSnapshotQuery = (id: string, version: number) =>
   queryOptions({
     queryKey: ["agents", id, "live", version],
     queryFn: async () =>
       (
-        await data(
+        await unwrapData(
           api.GET("/api/v1/agents/{agent_id}/versions/{version}", {
             params: { path: { agent_id: id, version: String(version) } },
           }),
@@ -62,12 +62,12 @@ export const liveQuery = (id: string, version: number) =>
     staleTime: Number.POSITIVE_INFINITY,
   });
 
-const isSame = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
+const isSameValue = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
 
 /** The fields that publishing would change. The state of an agent is not part of a draft. */
-export function changedFields(live: Snapshot | undefined, draft: Snapshot): (keyof Snapshot)[] {
+export function listChangedFields(live: Snapshot | undefined, draft: Snapshot): (keyof Snapshot)[] {
   if (!live) return [];
   return (Object.keys(draft) as (keyof Snapshot)[]).filter(
-    (field) => field !== "status" && !isSame(live[field], draft[field]),
+    (field) => field !== "status" && !isSameValue(live[field], draft[field]),
   );
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ApiError, unreachableError } from "../../../api/errors";
+import { ApiError, createUnreachableError } from "../../../api/errors";
 import type { Edits, UnsavedDraft } from "../../../shared/agent/unsaved";
 import type { Snapshot, TaggedDraft } from "./draft";
 import { DraftSaver } from "./draft_saver";
@@ -137,7 +137,7 @@ test("what is typed during a save goes with the next one, which waits for the fi
 
 test("a save that fails keeps the edits and says why; the next change tries again", async () => {
   const { world, saver } = open();
-  world.refusal = unreachableError();
+  world.refusal = createUnreachableError();
   saver.edit({ name: "Clerk" });
   await expect(saver.save()).rejects.toBe(world.refusal);
   expect(saver.getSnapshot()).toMatchObject({ state: "failed", edits: { name: "Clerk" } });
@@ -152,7 +152,7 @@ test("a save that fails keeps the edits and says why; the next change tries agai
 
 test("once the connection is back, what could not be saved is saved", async () => {
   const { world, saver } = open();
-  world.refusal = unreachableError();
+  world.refusal = createUnreachableError();
   saver.edit({ name: "Clerk" });
   await world.wind();
   world.refusal = undefined;

@@ -1,12 +1,13 @@
 import { ApiError, asApiError } from "../../../api/errors";
-import { type Edits, type UnsavedDraft, withoutSent } from "../../../shared/agent/unsaved";
+import type { Edits, UnsavedDraft } from "../../../shared/agent/unsaved";
 import type { Schedule } from "../../../shared/schedule";
+import { dropSentEdits } from "../../../shared/sent_edits";
 import { Store } from "../../../shared/store";
 import type { TaggedDraft } from "./draft";
 
 const SAVE_WAIT_MS = 2000;
-const isConflict = (error: unknown) => error instanceof ApiError && error.status === 412;
-const isEmpty = (edits: Edits) => Object.keys(edits).length === 0;
+const isConflictError = (error: unknown) => error instanceof ApiError && error.status === 412;
+const hasNoEdits = (edits: Edits) => Object.keys(edits).length === 0;
 
 export type DraftSaveState = "saved" | "changed" | "saving" | "failed" | "conflict";
 export type DraftSaverState = {
@@ -121,15 +122,15 @@ export class DraftSaver extends Store<DraftSaverState> {
 
   async #send() {
     const sent = this.getSnapshot().edits;
-    if (isEmpty(sent)) return;
+    if (hasNoEdits(sent)) return;
     this.update({ state: "saving" });
     try {
       this.#accept(await this.#options.save(sent, this.#etag));
-      const rest = withoutSent(this.getSnapshot().edits, sent);
+      const rest = dropSentEdits(this.getSnapshot().edits, sent);
       this.#keep(rest);
-      this.update({ error: undefined, state: isEmpty(rest) ? "saved" : "changed" });
+      this.update({ error: undefined, state: hasNoEdits(rest) ? "saved" : "changed" });
     } catch (caught) {
-      this.#conflict = isConflict(caught) ? caught : undefined;
+      this.#conflict = isConflictError(caught) ? caught : undefined;
       this.update({ error: asApiError(caught), state: this.#conflict ? "conflict" : "failed" });
       throw caught;
     }
@@ -148,7 +149,7 @@ export class DraftSaver extends Store<DraftSaverState> {
   /** The first draft that arrives is what later edits are based on; edits from before a reload have their own base. */
   #rebase(draft: TaggedDraft) {
     if (!draft.etag) return;
-    if (!this.#etag || isEmpty(this.getSnapshot().edits)) this.#setBase(draft);
+    if (!this.#etag || hasNoEdits(this.getSnapshot().edits)) this.#setBase(draft);
     else if (this.#hasUnsaved) this.#scheduleSave();
     this.#hasUnsaved = false;
   }

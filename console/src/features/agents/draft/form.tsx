@@ -1,17 +1,17 @@
 import Lock from "icon:lock";
 import { useQuery } from "@tanstack/react-query";
 import { lazy, Suspense, useRef } from "react";
-import { useMay } from "../../../api/queries";
+import { usePermissionCheck } from "../../../api/queries";
 import { agentQuery } from "../../../shared/agent/queries";
-import { words } from "../../../shared/i18n/words";
-import { useNeeds } from "../../../shared/states/access";
-import { RowsLoading } from "../../../shared/states/states";
+import { createTranslator } from "../../../shared/i18n/words";
+import { useMissingAccessHint } from "../../../shared/states/access";
+import { RowSkeletons } from "../../../shared/states/states";
 import en from "../words.en.json";
 import type { Snapshot } from "./draft";
-import { Instructions } from "./instructions/instructions";
+import { InstructionsSection } from "./instructions/instructions";
 import type { DraftEditing } from "./saving/use_draft";
 
-const say = words(en, "features/agents");
+const say = createTranslator(en, "features/agents");
 /** Fetched beside the screen: the instructions, which come first, do not wait for what the rest is made of. */
 const Sections = lazy(() => import("./sections"));
 type Props = { agentId: string; editing: DraftEditing; live?: Snapshot; version?: number };
@@ -26,8 +26,8 @@ function useAllButInstructions(draft?: Snapshot): Snapshot | undefined {
 
 /** The draft from top to bottom. Without the permission it can be read, and says what is missing. */
 export function DraftForm({ agentId, editing, live, version }: Props) {
-  const may = useMay();
-  const needs = useNeeds("agents:write");
+  const may = usePermissionCheck();
+  const needs = useMissingAccessHint("agents:write");
   const { data: agent } = useQuery(agentQuery(agentId));
   const { snapshot: draft, saver } = editing;
   const rest = useAllButInstructions(draft);
@@ -43,14 +43,14 @@ export function DraftForm({ agentId, editing, live, version }: Props) {
           </span>
         </div>
       )}
-      <Instructions
+      <InstructionsSection
         value={draft.system_prompt}
         published={live?.system_prompt}
         version={version}
         isReadOnly={isReadOnly}
         onChange={(text) => saver.edit({ system_prompt: text })}
       />
-      <Suspense fallback={<RowsLoading columns={[30, 300]} />}>
+      <Suspense fallback={<RowSkeletons columns={[30, 300]} />}>
         <Sections agent={agent} editing={editing} draft={rest} isReadOnly={isReadOnly} />
       </Suspense>
     </>

@@ -2,15 +2,15 @@ import ChevronRight from "icon:chevron-right";
 import { NumberInput, SegmentedControl, Select } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { words } from "../../../shared/i18n/words";
+import { createTranslator } from "../../../shared/i18n/words";
 import { chatModelsQuery } from "../../../shared/providers/queries";
 import { settingLabel } from "../../../shared/versions/labels";
 import en from "../words.en.json";
 import type { Edits, Snapshot } from "./draft";
 import style from "./draft.module.css";
-import { groupedModels } from "./models";
+import { groupModels } from "./models";
 
-const say = words(en, "features/agents");
+const say = createTranslator(en, "features/agents");
 type Props = { draft: Snapshot; isReadOnly: boolean; onChange: (edits: Edits) => void };
 const MIN_CONTEXT = 1000;
 const MAX_CONTEXT = 180_000;
@@ -25,7 +25,7 @@ export function LimitSection({ draft, isReadOnly, onChange }: Props) {
         <h2 className="t-sec">{say("limits")}</h2>
       </summary>
       <div className={style.config}>
-        <Context key={draft.max_context_tokens} draft={draft} isReadOnly={isReadOnly} onChange={onChange} />
+        <ContextLimits key={draft.max_context_tokens} draft={draft} isReadOnly={isReadOnly} onChange={onChange} />
       </div>
       <div className={`${style.config} ${style.thirds}`}>
         {TIMEOUTS.map((name) => (
@@ -80,11 +80,11 @@ export function LimitSection({ draft, isReadOnly, onChange }: Props) {
 }
 
 /** How much of a conversation the model reads, and which one writes the summary of the rest. */
-function Context({ draft, isReadOnly, onChange }: Props) {
+function ContextLimits({ draft, isReadOnly, onChange }: Props) {
   const { data: models = [] } = useQuery(chatModelsQuery);
   const [typed, setTyped] = useState<string | number>(draft.max_context_tokens ?? "");
   // Kept once it is whole: on the way to 5,000 stands 5, which is too little.
-  const keep = () => {
+  const keepContextLimit = () => {
     const wanted = typeof typed === "number" ? Math.min(Math.max(typed, MIN_CONTEXT), MAX_CONTEXT) : null;
     if (wanted !== (draft.max_context_tokens ?? null)) onChange({ max_context_tokens: wanted });
   };
@@ -99,7 +99,7 @@ function Context({ draft, isReadOnly, onChange }: Props) {
         allowDecimal={false}
         value={typed}
         onChange={setTyped}
-        onBlur={keep}
+        onBlur={keepContextLimit}
       />
       <Select
         label={settingLabel("compaction_model")}
@@ -107,7 +107,7 @@ function Context({ draft, isReadOnly, onChange }: Props) {
         placeholder={say("ownModel")}
         clearable
         searchable
-        data={groupedModels(models, draft.compaction_model ?? "")}
+        data={groupModels(models, draft.compaction_model ?? "")}
         value={draft.compaction_model ?? null}
         onChange={(value) => onChange({ compaction_model: value })}
       />

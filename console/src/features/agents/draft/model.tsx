@@ -3,20 +3,20 @@ import { ActionIcon, NumberInput, Select, Tooltip } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useId } from "react";
-import { words } from "../../../shared/i18n/words";
+import { createTranslator } from "../../../shared/i18n/words";
 import { KindIcon } from "../../../shared/marks/kind_icon";
 import { chatModelsQuery } from "../../../shared/providers/queries";
-import { decimal } from "../../../shared/time";
+import { formatDecimal } from "../../../shared/time";
 import { settingLabel } from "../../../shared/versions/labels";
 import en from "../words.en.json";
 import { AddMenu } from "./add_menu";
 import type { Edits, Snapshot } from "./draft";
 import style from "./draft.module.css";
-import { aboutModel, groupedModels, isReasoning, type ListedModel } from "./models";
-import { moved, Rows } from "./rows";
-import { Section } from "./section";
+import { describeModel, groupModels, isReasoningModel, type ListedModel } from "./models";
+import { moveItem, SortableRows } from "./rows";
+import { DraftSection } from "./section";
 
-const say = words(en, "features/agents");
+const say = createTranslator(en, "features/agents");
 const MAX_FALLBACKS = 5;
 const DEFAULT_TEMPERATURE = 0.7;
 const EFFORTS = ["none", "minimal", "low", "medium", "high", "xhigh"] as const;
@@ -27,16 +27,16 @@ export function ModelSection({ draft, isReadOnly, onChange }: Props) {
   const { data: all = [] } = useQuery(chatModelsQuery);
   const model = all.find((one) => one.id === draft.primary_model);
   return (
-    <Section
+    <DraftSection
       title={say("model")}
-      note={model?.available && aboutModel(model)}
+      note={model?.available && describeModel(model)}
       action={
         !isReadOnly &&
         draft.fallback_models.length < MAX_FALLBACKS && (
           <AddMenu
             label={say("fallback")}
             find={say("findModel")}
-            choices={fallbackChoices(all, draft)}
+            choices={listFallbackChoices(all, draft)}
             none={say("noModels")}
             onChoose={(id) => onChange({ fallback_models: [...draft.fallback_models, id] })}
           />
@@ -45,7 +45,7 @@ export function ModelSection({ draft, isReadOnly, onChange }: Props) {
     >
       <div className={style.model}>
         <ModelPicker models={all} draft={draft} isReadOnly={isReadOnly} onChange={onChange} />
-        <Temperature
+        <TemperatureField
           value={draft.temperature}
           isReadOnly={isReadOnly}
           onChange={(temperature) => onChange({ temperature })}
@@ -70,32 +70,32 @@ export function ModelSection({ draft, isReadOnly, onChange }: Props) {
           onChange={(value) => onChange({ reasoning_effort: value })}
         />
       </div>
-      {model && !model.available && <Unavailable model={model} />}
-      <Fallbacks models={all} draft={draft} isReadOnly={isReadOnly} onChange={onChange} />
-    </Section>
+      {model && !model.available && <UnavailableNote model={model} />}
+      <FallbackModels models={all} draft={draft} isReadOnly={isReadOnly} onChange={onChange} />
+    </DraftSection>
   );
 }
 
 function ModelPicker({ models, draft, isReadOnly, onChange }: Props & { models: ListedModel[] }) {
-  const choose = (id: string | null) => {
+  const chooseModel = (id: string | null) => {
     if (!id) return;
     // A reasoning model spends a small limit on thinking and refuses a temperature: neither is sent.
-    const quiet = isReasoning(id) && !isReasoning(draft.primary_model);
+    const quiet = isReasoningModel(id) && !isReasoningModel(draft.primary_model);
     onChange({ primary_model: id, ...(quiet ? { temperature: null, max_tokens: null } : {}) });
   };
   return (
     <Select
       className={style.modelPicker}
       aria-label={say("model")}
-      leftSection={<KindIcon of="model" small />}
+      leftSection={<KindIcon kind="model" small />}
       searchable
       disabled={isReadOnly}
       maxDropdownHeight={340}
       comboboxProps={{ width: 400, position: "bottom-start" }}
       classNames={{ option: style.option }}
-      data={groupedModels(models, draft.primary_model)}
+      data={groupModels(models, draft.primary_model)}
       value={draft.primary_model}
-      onChange={choose}
+      onChange={chooseModel}
       nothingFoundMessage={say("noMatchTitle")}
       renderOption={({ option }) => (
         <ModelOption model={models.find((one) => one.id === option.value)} id={option.value} />
@@ -104,33 +104,33 @@ function ModelPicker({ models, draft, isReadOnly, onChange }: Props & { models: 
   );
 }
 
-const Unavailable = ({ model }: { model: ListedModel }) => (
+const UnavailableNote = ({ model }: { model: ListedModel }) => (
   <div className="note warn">
     <span>
-      {aboutModel(model)}{" "}
-      <Link className="inline-link" to="/models">
+      {describeModel(model)}{" "}
+      <Link className="inline-link" to="/settings/models">
         {say("openModels")}
       </Link>
     </span>
   </div>
 );
 
-const fallbackChoices = (models: ListedModel[], draft: Snapshot) =>
+const listFallbackChoices = (models: ListedModel[], draft: Snapshot) =>
   models
     .filter(({ id }) => id !== draft.primary_model && !draft.fallback_models.includes(id))
     .sort((a, b) => Number(b.available) - Number(a.available))
-    .map((model) => ({ id: model.id, name: model.id, note: aboutModel(model), isDisabled: !model.available }));
+    .map((model) => ({ id: model.id, name: model.id, note: describeModel(model), isDisabled: !model.available }));
 
 const ModelOption = ({ model, id }: { model?: ListedModel; id: string }) => (
   <span className="stack">
     <span className="t-13 cut">{id}</span>
-    {model && <span className="t-12 t-3">{aboutModel(model)}</span>}
+    {model && <span className="t-12 t-3">{describeModel(model)}</span>}
   </span>
 );
 
 type TemperatureProps = { value: number | null; isReadOnly: boolean; onChange: (value: number | null) => void };
 
-function Temperature({ value, isReadOnly, onChange }: TemperatureProps) {
+function TemperatureField({ value, isReadOnly, onChange }: TemperatureProps) {
   const id = useId();
   return (
     <div className={style.temperature}>
@@ -139,7 +139,7 @@ function Temperature({ value, isReadOnly, onChange }: TemperatureProps) {
           {settingLabel("temperature")}
         </label>
         <output className="t-13 num" htmlFor={id}>
-          {value === null ? say("notSent") : decimal(value, 1, 2)}
+          {value === null ? say("notSent") : formatDecimal(value, 1, 2)}
         </output>
         {value !== null && !isReadOnly && (
           <Tooltip label={say("leaveToModel")}>
@@ -165,16 +165,16 @@ function Temperature({ value, isReadOnly, onChange }: TemperatureProps) {
   );
 }
 
-function Fallbacks({ models, draft, isReadOnly, onChange }: Props & { models: ListedModel[] }) {
+function FallbackModels({ models, draft, isReadOnly, onChange }: Props & { models: ListedModel[] }) {
   const chosen = draft.fallback_models;
   if (!chosen.length) return null;
   return (
     <>
       <span className="t-12 t-3">{say("fallbackNote")}</span>
-      <Rows
+      <SortableRows
         label={settingLabel("fallback_models")}
         isReadOnly={isReadOnly}
-        onMove={(from, to) => onChange({ fallback_models: moved(chosen, from, to) })}
+        onMove={(from, to) => onChange({ fallback_models: moveItem(chosen, from, to) })}
         onRemove={(id) => onChange({ fallback_models: chosen.filter((one) => one !== id) })}
         rows={chosen.map((id) => {
           const model = models.find((one) => one.id === id);
@@ -183,9 +183,9 @@ function Fallbacks({ models, draft, isReadOnly, onChange }: Props & { models: Li
             name: id,
             body: (
               <>
-                <KindIcon of="model" small />
+                <KindIcon kind="model" small />
                 <span className="t-500 cut">{id}</span>
-                <span className="t-12 t-3 cut grow">{model && aboutModel(model)}</span>
+                <span className="t-12 t-3 cut grow">{model && describeModel(model)}</span>
               </>
             ),
           };

@@ -4,11 +4,11 @@ import GripVertical from "icon:grip-vertical";
 import X from "icon:x";
 import { ActionIcon, Tooltip } from "@mantine/core";
 import { type ReactNode, useState } from "react";
-import { words } from "../../../shared/i18n/words";
+import { createTranslator } from "../../../shared/i18n/words";
 import en from "../words.en.json";
 import style from "./draft.module.css";
 
-const say = words(en, "features/agents");
+const say = createTranslator(en, "features/agents");
 
 /** `key` is for rows whose id changes while one types in them: they stay the same element. */
 export type RowItem = { id: string; key?: string; name: string; body: ReactNode; below?: ReactNode };
@@ -21,23 +21,23 @@ type Props = {
 };
 
 /** `items` with one of them at another place. */
-export function moved<T>(items: T[], from: number, to: number): T[] {
+export function moveItem<T>(items: T[], from: number, to: number): T[] {
   const rest = items.filter((_, at) => at !== from);
   const item = items[from];
   return item === undefined ? items : [...rest.slice(0, to), item, ...rest.slice(to)];
 }
 
 /** A list whose order matters: moved by dragging or by its buttons. */
-export function Rows({ label, rows, isReadOnly, onMove, onRemove }: Props) {
+export function SortableRows({ label, rows, isReadOnly, onMove, onRemove }: Props) {
   const [dragged, setDragged] = useState<number>();
   const [over, setOver] = useState<number>();
-  const end = () => {
+  const endDrag = () => {
     setDragged(undefined);
     setOver(undefined);
   };
-  const drop = (at: number) => {
+  const dropAt = (at: number) => {
     if (dragged !== undefined && dragged !== at) onMove?.(dragged, at);
-    end();
+    endDrag();
   };
   return (
     <ul className={style.rows} aria-label={label}>
@@ -53,13 +53,13 @@ export function Rows({ label, rows, isReadOnly, onMove, onRemove }: Props) {
           }}
           onDrop={(event) => {
             event.preventDefault();
-            drop(at);
+            dropAt(at);
           }}
         >
           <div className={style.rowLine}>
             {onMove && !isReadOnly && rows.length > 1 && (
               // biome-ignore lint/a11y/noStaticElementInteractions: the buttons of the row move it by keyboard
-              <span className={style.grip} draggable onDragStart={() => setDragged(at)} onDragEnd={end}>
+              <span className={style.grip} draggable onDragStart={() => setDragged(at)} onDragEnd={endDrag}>
                 <GripVertical size={14} />
               </span>
             )}

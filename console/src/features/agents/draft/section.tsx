@@ -4,7 +4,7 @@ import style from "./draft.module.css";
 type Props = { title: string; note?: ReactNode; action?: ReactNode; children?: ReactNode };
 
 /** A part of the draft: its name, one line about it, what can be added, and its content. */
-export function Section({ title, note, action, children }: Props) {
+export function DraftSection({ title, note, action, children }: Props) {
   return (
     <section className="stack g8" aria-label={title}>
       <div className={style.sectionHead}>

@@ -1,11 +1,11 @@
 import { SegmentedControl } from "@mantine/core";
 import { useMediaQuery } from "@mantine/hooks";
 import { type KeyboardEvent, type PointerEvent, type ReactNode, useRef, useState } from "react";
-import { words } from "../../../shared/i18n/words";
+import { createTranslator } from "../../../shared/i18n/words";
 import en from "../words.en.json";
 import style from "./split.module.css";
 
-const say = words(en, "features/agents");
+const say = createTranslator(en, "features/agents");
 const KEY = "retinue.panes.agent";
 const START = 52;
 const MIN = 30;
@@ -14,27 +14,27 @@ const STEP = 2;
 const clampShare = (share: number) => Math.min(MAX, Math.max(MIN, Math.round(share * 10) / 10));
 
 /** Two panes with a line between them that is dragged or moved by arrow keys; on phones one of the two. */
-export function Split({ left, right }: { left: ReactNode; right: ReactNode }) {
+export function SplitPane({ left, right }: { left: ReactNode; right: ReactNode }) {
   const isNarrow = useMediaQuery("(max-width: 900px)", window.innerWidth <= 900);
   const [share, setShare] = useState(() => clampShare(Number(localStorage.getItem(KEY)) || START));
   const [side, setSide] = useState("edit");
   const whole = useRef<HTMLDivElement>(null);
-  const place = (next: number) => {
+  const placeDivider = (next: number) => {
     setShare(clampShare(next));
     localStorage.setItem(KEY, String(clampShare(next)));
   };
-  const drag = (event: PointerEvent<HTMLElement>) => {
+  const dragDivider = (event: PointerEvent<HTMLElement>) => {
     const box = whole.current?.getBoundingClientRect();
     if (!box || !event.currentTarget.hasPointerCapture(event.pointerId)) return;
     const along =
       getComputedStyle(event.currentTarget).direction === "rtl" ? box.right - event.clientX : event.clientX - box.left;
-    place((along / box.width) * 100);
+    placeDivider((along / box.width) * 100);
   };
-  const onKey = (event: KeyboardEvent) => {
+  const handleKeyDown = (event: KeyboardEvent) => {
     const next = { ArrowLeft: share - STEP, ArrowRight: share + STEP, Home: MIN, End: MAX }[event.key];
     if (next === undefined) return;
     event.preventDefault();
-    place(next);
+    placeDivider(next);
   };
   return (
     <>
@@ -70,10 +70,10 @@ export function Split({ left, right }: { left: ReactNode; right: ReactNode }) {
             aria-valuenow={Math.round(share)}
             aria-valuemin={MIN}
             aria-valuemax={MAX}
-            onKeyDown={onKey}
+            onKeyDown={handleKeyDown}
             onPointerDown={(event) => event.currentTarget.setPointerCapture(event.pointerId)}
-            onPointerMove={drag}
-            onDoubleClick={() => place(START)}
+            onPointerMove={dragDivider}
+            onDoubleClick={() => placeDivider(START)}
           />
         )}
         <section className={style.right} hidden={isNarrow && side !== "try"} aria-label={say("playground")}>

@@ -2,18 +2,18 @@ import { NumberInput, Select, Switch, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
-import { useMay } from "../../../../api/queries";
+import { usePermissionCheck } from "../../../../api/queries";
 import type { components } from "../../../../api/schema";
-import { words } from "../../../../shared/i18n/words";
+import { createTranslator } from "../../../../shared/i18n/words";
 import { KindIcon } from "../../../../shared/marks/kind_icon";
-import { useNeeds } from "../../../../shared/states/access";
-import { credentialsQuery } from "../../queries";
+import { useMissingAccessHint } from "../../../../shared/states/access";
+import { attachableCredentialsQuery } from "../../queries";
 import en from "../../words.en.json";
 import type { Edits, Snapshot, WebSearch } from "../draft";
 import style from "../draft.module.css";
-import { Section } from "../section";
+import { DraftSection } from "../section";
 
-const say = words(en, "features/agents");
+const say = createTranslator(en, "features/agents");
 type Knowledge = components["schemas"]["KnowledgeOfAgent"];
 type Props = {
   agentId: string;
@@ -32,20 +32,20 @@ const ENGINES: Record<string, { title: string; needs: ("key" | "address")[]; has
   serper: { title: "Serper", needs: ["key"], hasSafeSearch: false },
   tavily: { title: "Tavily", needs: ["key"], hasSafeSearch: false },
 };
-const nameOf = (engine: string) => (engine === "google" ? "google_pse" : engine);
+const engineNameOf = (engine: string) => (engine === "google" ? "google_pse" : engine);
 
 /** "Knows": its documents, which have a page of their own, and the web. */
 export function KnowledgeSection({ agentId, knowledge, draft, isReadOnly, onChange }: Props) {
   const search = draft.web_search as unknown as WebSearch;
-  const set = (change: Partial<WebSearch>) =>
+  const changeSearch = (change: Partial<WebSearch>) =>
     onChange({ web_search: { ...search, ...change } as unknown as Snapshot["web_search"] });
-  const title = ENGINES[nameOf(search.search_engine)]?.title ?? search.search_engine;
+  const title = ENGINES[engineNameOf(search.search_engine)]?.title ?? search.search_engine;
   return (
-    <Section title={say("knows")}>
+    <DraftSection title={say("knows")}>
       <ul className={style.rows} aria-label={say("knows")}>
         <li>
           <div className={style.rowLine}>
-            <KindIcon of="know" small />
+            <KindIcon kind="know" small />
             <Link className="t-500" to="/agents/$agentId/knowledge" params={{ agentId }}>
               {say("documents")}
             </Link>
@@ -58,27 +58,27 @@ export function KnowledgeSection({ agentId, knowledge, draft, isReadOnly, onChan
         </li>
         <li>
           <div className={style.rowLine}>
-            <KindIcon of="know" small />
+            <KindIcon kind="know" small />
             <span className="t-500 fix">{say("webSearch")}</span>
             <span className="t-12 t-3 cut grow">{search.enabled ? title : say("off")}</span>
             <Switch
               aria-label={say("webSearch")}
               disabled={isReadOnly}
               checked={search.enabled}
-              onChange={(event) => set({ enabled: event.currentTarget.checked })}
+              onChange={(event) => changeSearch({ enabled: event.currentTarget.checked })}
             />
           </div>
-          {search.enabled && <SearchConfig search={search} isReadOnly={isReadOnly} onChange={set} />}
+          {search.enabled && <WebSearchConfig search={search} isReadOnly={isReadOnly} onChange={changeSearch} />}
         </li>
       </ul>
-    </Section>
+    </DraftSection>
   );
 }
 
 type ConfigProps = { search: WebSearch; isReadOnly: boolean; onChange: (change: Partial<WebSearch>) => void };
 
-function SearchConfig({ search, isReadOnly, onChange }: ConfigProps) {
-  const engine = nameOf(search.search_engine);
+function WebSearchConfig({ search, isReadOnly, onChange }: ConfigProps) {
+  const engine = engineNameOf(search.search_engine);
   const { needs = [], hasSafeSearch = true } = ENGINES[engine] ?? {};
   const data = Object.entries(ENGINES).map(([value, { title }]) => ({ value, label: title }));
   return (
@@ -100,7 +100,7 @@ function SearchConfig({ search, isReadOnly, onChange }: ConfigProps) {
         onChange={(value) => typeof value === "number" && value >= 1 && onChange({ max_results: value })}
       />
       {(needs.length > 0 || search.credential_id) && (
-        <Credential value={search.credential_id} isReadOnly={isReadOnly} onChange={onChange} />
+        <CredentialSelect value={search.credential_id} isReadOnly={isReadOnly} onChange={onChange} />
       )}
       {needs.includes("address") && (
         <TextInput
@@ -111,8 +111,8 @@ function SearchConfig({ search, isReadOnly, onChange }: ConfigProps) {
           onChange={(event) => onChange({ base_url: event.currentTarget.value || null })}
         />
       )}
-      <Domains name="allowed_domains" search={search} isReadOnly={isReadOnly} onChange={onChange} />
-      <Domains name="blocked_domains" search={search} isReadOnly={isReadOnly} onChange={onChange} />
+      <DomainsInput name="allowed_domains" search={search} isReadOnly={isReadOnly} onChange={onChange} />
+      <DomainsInput name="blocked_domains" search={search} isReadOnly={isReadOnly} onChange={onChange} />
       {hasSafeSearch && (
         <Switch
           label={say("safeSearch")}
@@ -133,11 +133,11 @@ function SearchConfig({ search, isReadOnly, onChange }: ConfigProps) {
 
 type CredentialProps = { value: string | null } & Omit<ConfigProps, "search">;
 
-function Credential({ value, isReadOnly, onChange }: CredentialProps) {
-  const may = useMay();
+function CredentialSelect({ value, isReadOnly, onChange }: CredentialProps) {
+  const may = usePermissionCheck();
   const canList = may("credentials:read");
-  const needs = useNeeds("credentials:read");
-  const { data } = useQuery({ ...credentialsQuery, enabled: canList });
+  const needs = useMissingAccessHint("credentials:read");
+  const { data } = useQuery({ ...attachableCredentialsQuery, enabled: canList });
   const choices = (data?.data ?? []).map((one) => ({ value: one.id, label: one.name }));
   const isListed = !value || choices.some((one) => one.value === value);
   return (
@@ -158,9 +158,9 @@ function Credential({ value, isReadOnly, onChange }: CredentialProps) {
 type DomainProps = { name: "allowed_domains" | "blocked_domains" } & ConfigProps;
 
 /** Domains are typed with commas between them, and taken over when the field is left. */
-function Domains({ name, search, isReadOnly, onChange }: DomainProps) {
+function DomainsInput({ name, search, isReadOnly, onChange }: DomainProps) {
   const [typed, setTyped] = useState<string>();
-  const take = () => {
+  const takeDomains = () => {
     if (typed === undefined) return;
     onChange({ [name]: typed.split(/[\s,;]+/).filter(Boolean) });
     setTyped(undefined);
@@ -172,8 +172,8 @@ function Domains({ name, search, isReadOnly, onChange }: DomainProps) {
       placeholder="example.com, example.org"
       value={typed ?? search[name].join(", ")}
       onChange={(event) => setTyped(event.currentTarget.value)}
-      onBlur={take}
-      onKeyDown={(event) => event.key === "Enter" && take()}
+      onBlur={takeDomains}
+      onKeyDown={(event) => event.key === "Enter" && takeDomains()}
     />
   );
 }

@@ -2,20 +2,20 @@ import Plus from "icon:plus";
 import { Button, Switch, Textarea } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { lazy, Suspense, useState } from "react";
-import { words } from "../../../../shared/i18n/words";
+import { createTranslator } from "../../../../shared/i18n/words";
 import { AgentMark } from "../../../../shared/marks/agent_mark";
-import { Pill } from "../../../../shared/marks/status";
+import { StatusPill } from "../../../../shared/marks/status";
 import { useSearchedList } from "../../found";
 import { agentChoicesQuery } from "../../queries";
 import en from "../../words.en.json";
 import { AddMenu } from "../add_menu";
 import type { Edits, Snapshot, SubAgentOfDraft } from "../draft";
 import style from "../draft.module.css";
-import { Rows } from "../rows";
-import { Section } from "../section";
+import { SortableRows } from "../rows";
+import { DraftSection } from "../section";
 import type { OwnAgent } from "./sub_agent_dialog";
 
-const say = words(en, "features/agents");
+const say = createTranslator(en, "features/agents");
 const SubAgentDialog = lazy(() => import("./sub_agent_dialog"));
 type Props = { agentId: string; draft: Snapshot; isReadOnly: boolean; onChange: (edits: Edits) => void };
 
@@ -27,18 +27,18 @@ export function SubAgentSection({ agentId, draft, isReadOnly, onChange }: Props)
   // By place, not by id: an agent that was just added gets its id when the draft is saved.
   const [edited, setEdited] = useState<number>();
   const subs = draft.sub_agents;
-  const set = (next: SubAgentOfDraft[]) => onChange({ sub_agents: next });
-  const update = (id: string, change: Partial<SubAgentOfDraft>) =>
-    set(subs.map((sub) => (sub.id === id ? { ...sub, ...change } : sub)));
-  const apply = (agent: OwnAgent) => {
+  const changeSubAgents = (next: SubAgentOfDraft[]) => onChange({ sub_agents: next });
+  const updateSubAgent = (id: string, change: Partial<SubAgentOfDraft>) =>
+    changeSubAgents(subs.map((sub) => (sub.id === id ? { ...sub, ...change } : sub)));
+  const applyOwnAgent = (agent: OwnAgent) => {
     const at = edited ?? subs.length;
-    set(
-      at < subs.length ? subs.map((sub, i) => (i === at ? withAgent(sub, agent) : sub)) : [...subs, newOwnAgent(agent)],
-    );
+    const replaced = subs.map((sub, i) => (i === at ? applyAgentToSub(sub, agent) : sub));
+    changeSubAgents(at < subs.length ? replaced : [...subs, createOwnAgent(agent)]);
     setEdited(undefined);
   };
+  const attachAgent: AttachProps["onAttach"] = (agent) => changeSubAgents([...subs, createSubAgent(agent)]);
   return (
-    <Section
+    <DraftSection
       title={say("handsOn")}
       note={say("subAgentCount", { count: subs.length })}
       action={
@@ -47,7 +47,7 @@ export function SubAgentSection({ agentId, draft, isReadOnly, onChange }: Props)
             <Button size="xs" variant="subtle" leftSection={<Plus size={14} />} onClick={() => setEdited(subs.length)}>
               {say("ownAgent")}
             </Button>
-            <AttachMenu agentId={agentId} subs={subs} onAttach={(agent) => set([...subs, newSubAgent(agent)])} />
+            <AttachAgentMenu agentId={agentId} subs={subs} onAttach={attachAgent} />
           </span>
         )
       }
@@ -55,10 +55,10 @@ export function SubAgentSection({ agentId, draft, isReadOnly, onChange }: Props)
       {subs.length === 0 ? (
         <p className={style.none}>{say("noSubAgentsYet")}</p>
       ) : (
-        <Rows
+        <SortableRows
           label={say("handsOn")}
           isReadOnly={isReadOnly}
-          onRemove={(id) => set(subs.filter((sub) => sub.id !== id))}
+          onRemove={(id) => changeSubAgents(subs.filter((sub) => sub.id !== id))}
           rows={subs.map((sub, at) => ({
             id: sub.id,
             key: String(at),
@@ -68,7 +68,7 @@ export function SubAgentSection({ agentId, draft, isReadOnly, onChange }: Props)
                 sub={sub}
                 isReadOnly={isReadOnly}
                 onEdit={() => setEdited(at)}
-                onChange={(change) => update(sub.id, change)}
+                onChange={(change) => updateSubAgent(sub.id, change)}
               />
             ),
             below: (
@@ -82,7 +82,7 @@ export function SubAgentSection({ agentId, draft, isReadOnly, onChange }: Props)
                 maxLength={32_000}
                 readOnly={isReadOnly}
                 value={sub.delegation_prompt}
-                onChange={(event) => update(sub.id, { delegation_prompt: event.currentTarget.value })}
+                onChange={(event) => updateSubAgent(sub.id, { delegation_prompt: event.currentTarget.value })}
               />
             ),
           }))}
@@ -91,14 +91,14 @@ export function SubAgentSection({ agentId, draft, isReadOnly, onChange }: Props)
       <Suspense fallback={null}>
         {edited !== undefined && (
           <SubAgentDialog
-            of={subs[edited]?.agent ?? undefined}
+            edited={subs[edited]?.agent ?? undefined}
             model={draft.primary_model}
             onClose={() => setEdited(undefined)}
-            onDone={apply}
+            onDone={applyOwnAgent}
           />
         )}
       </Suspense>
-    </Section>
+    </DraftSection>
   );
 }
 
@@ -108,7 +108,7 @@ type AttachProps = {
   onAttach: (agent: { id: string; name: string }) => void;
 };
 
-function AttachMenu({ agentId, subs, onAttach }: AttachProps) {
+function AttachAgentMenu({ agentId, subs, onAttach }: AttachProps) {
   const [isOpen, setOpen] = useState(false);
   const { shown, setSearch } = useSearchedList(agentChoicesQuery, isOpen);
   const choosable = shown?.filter(
@@ -130,11 +130,11 @@ function AttachMenu({ agentId, subs, onAttach }: AttachProps) {
   );
 }
 
-const withAgent = (sub: SubAgentOfDraft, agent: OwnAgent): SubAgentOfDraft =>
+const applyAgentToSub = (sub: SubAgentOfDraft, agent: OwnAgent): SubAgentOfDraft =>
   sub.agent ? { ...sub, name: agent.name, agent: { ...sub.agent, ...agent } } : sub;
 
 /** The server fills in the rest of its configuration, and gives it an id. */
-const newOwnAgent = (agent: OwnAgent): SubAgentOfDraft => ({
+const createOwnAgent = (agent: OwnAgent): SubAgentOfDraft => ({
   id: `new_${crypto.randomUUID?.() ?? Math.random()}`,
   name: agent.name,
   relationship_type: "direct",
@@ -143,7 +143,7 @@ const newOwnAgent = (agent: OwnAgent): SubAgentOfDraft => ({
   agent: agent as SubAgentOfDraft["agent"],
 });
 
-const newSubAgent = ({ id, name }: { id: string; name: string }): SubAgentOfDraft => ({
+const createSubAgent = ({ id, name }: { id: string; name: string }): SubAgentOfDraft => ({
   id,
   name,
   relationship_type: "template",
@@ -178,7 +178,7 @@ function SubAgentRow({ sub, isReadOnly, onEdit, onChange }: RowProps) {
               {sub.name}
             </button>
           )}
-          <Pill>{say("ownSubAgent")}</Pill>
+          <StatusPill>{say("ownSubAgent")}</StatusPill>
         </span>
       ) : (
         <Link className={`t-500 cut grow ${style.name}`} to="/agents/$agentId" params={{ agentId: sub.id }}>

@@ -1,41 +1,44 @@
 import { Checkbox, Switch } from "@mantine/core";
-import { useState } from "react";
-import { useMay } from "../../../../api/queries";
+import { Link } from "@tanstack/react-router";
+import { lazy, Suspense, useState } from "react";
+import { usePermissionCheck } from "../../../../api/queries";
 import type { components } from "../../../../api/schema";
-import { Guide } from "../../../../shared/guides";
-import { words } from "../../../../shared/i18n/words";
+import { GuideLink } from "../../../../shared/guides";
+import { createTranslator } from "../../../../shared/i18n/words";
 import { KindIcon } from "../../../../shared/marks/kind_icon";
-import { Pill } from "../../../../shared/marks/status";
+import { StatusPill } from "../../../../shared/marks/status";
 import { useSearchedList } from "../../found";
 import { toolsQuery } from "../../queries";
 import en from "../../words.en.json";
 import { AddMenu } from "../add_menu";
 import type { Edits, Snapshot, ToolOfDraft } from "../draft";
 import style from "../draft.module.css";
-import { moved, Rows } from "../rows";
-import { Section } from "../section";
+import { moveItem, SortableRows } from "../rows";
+import { DraftSection } from "../section";
 
-const say = words(en, "features/agents");
-type Tool = components["schemas"]["ToolSummary"];
+const say = createTranslator(en, "features/agents");
+const NewToolDialog = lazy(() => import("../../../tools/new/new_tool_dialog"));
+type Tool = components["schemas"]["ToolListed"];
 type Props = { draft: Snapshot; isReadOnly: boolean; onChange: (edits: Edits) => void };
 
-const numbered = (tools: ToolOfDraft[]) => tools.map((tool, at) => ({ ...tool, display_order: at }));
-const byOrder = (tools: ToolOfDraft[]) => [...tools].sort((a, b) => a.display_order - b.display_order);
+const numberTools = (tools: ToolOfDraft[]) => tools.map((tool, at) => ({ ...tool, display_order: at }));
+const sortToolsByOrder = (tools: ToolOfDraft[]) => [...tools].sort((a, b) => a.display_order - b.display_order);
 
 /** "Can do": the tools, in the order in which the model is offered them. */
 export function ToolSection({ draft, isReadOnly, onChange }: Props) {
-  const may = useMay();
+  const may = usePermissionCheck();
   const [isOpen, setOpen] = useState(false);
+  const [isCreating, setCreating] = useState(false);
   const canList = may("tools:read");
-  const tools = byOrder(draft.tools);
+  const tools = sortToolsByOrder(draft.tools);
   const { all, shown, setSearch } = useSearchedList(toolsQuery, canList && (isOpen || tools.length > 0));
   const known = new Map([...(all ?? []), ...(shown ?? [])].map((tool) => [tool.id, tool]));
-  const isSearched = mayBeSearched(draft);
-  const set = (next: ToolOfDraft[]) => onChange({ tools: numbered(next) });
-  const update = (id: string, change: Partial<ToolOfDraft>) =>
+  const isSearched = isSearchAvailable(draft);
+  const changeTools = (next: ToolOfDraft[]) => onChange({ tools: numberTools(next) });
+  const updateTool = (id: string, change: Partial<ToolOfDraft>) =>
     onChange({ tools: tools.map((tool) => (tool.tool_id === id ? { ...tool, ...change } : tool)) });
   return (
-    <Section
+    <DraftSection
       title={say("canDo")}
       note={say("toolCount", { count: tools.length })}
       action={
@@ -46,17 +49,18 @@ export function ToolSection({ draft, isReadOnly, onChange }: Props) {
             find={say("findTool")}
             choices={shown
               ?.filter((tool) => !tools.some((one) => one.tool_id === tool.id))
-              .map((tool) => ({ id: tool.id, name: tool.name, note: aboutTool(tool) }))}
+              .map((tool) => ({ id: tool.id, name: tool.name, note: describeTool(tool) }))}
             none={
               <>
-                {say(all?.length ? "noTools" : "noToolAtAll")} <Guide page="tools">{say("readTools")}</Guide>
+                {say(all?.length ? "noTools" : "noToolAtAll")} <GuideLink page="tools">{say("readTools")}</GuideLink>
               </>
             }
+            create={may("tools:write") ? { label: say("newTool"), onCreate: () => setCreating(true) } : undefined}
             onOpen={() => setOpen(true)}
             onSearch={setSearch}
             onChoose={(id) => {
               const tool = known.get(id);
-              if (tool) set([...tools, newTool(tool)]);
+              if (tool) changeTools([...tools, createTool(tool)]);
             }}
           />
         )
@@ -65,11 +69,11 @@ export function ToolSection({ draft, isReadOnly, onChange }: Props) {
       {tools.length === 0 ? (
         <p className={style.none}>{say("noToolsYet")}</p>
       ) : (
-        <Rows
+        <SortableRows
           label={say("canDo")}
           isReadOnly={isReadOnly}
-          onMove={(from, to) => set(moved(tools, from, to))}
-          onRemove={(id) => set(tools.filter((tool) => tool.tool_id !== id))}
+          onMove={(from, to) => changeTools(moveItem(tools, from, to))}
+          onRemove={(id) => changeTools(tools.filter((tool) => tool.tool_id !== id))}
           rows={tools.map((tool) => ({
             id: tool.tool_id,
             name: tool.name,
@@ -79,23 +83,34 @@ export function ToolSection({ draft, isReadOnly, onChange }: Props) {
                 found={known.get(tool.tool_id)}
                 isReadOnly={isReadOnly}
                 isSearched={isSearched}
-                onChange={(change) => update(tool.tool_id, change)}
+                onChange={(change) => updateTool(tool.tool_id, change)}
               />
             ),
           }))}
         />
       )}
-    </Section>
+      {isCreating && (
+        <Suspense>
+          <NewToolDialog
+            onMade={(tool) => {
+              changeTools([...tools, createTool(tool)]);
+              setCreating(false);
+            }}
+            onClose={() => setCreating(false)}
+          />
+        </Suspense>
+      )}
+    </DraftSection>
   );
 }
 
 /** How many functions there are is known to the server only; from here on it may search them. */
 const MANY_TOOLS = 5;
-const mayBeSearched = ({ tool_search, tools }: Snapshot) =>
+const isSearchAvailable = ({ tool_search, tools }: Snapshot) =>
   tool_search === "always" ||
   (tool_search === "auto" && (tools.length >= MANY_TOOLS || tools.some((tool) => tool.always_offered)));
 
-const newTool = (tool: Tool): ToolOfDraft => ({
+const createTool = (tool: Pick<Tool, "id" | "name">): ToolOfDraft => ({
   tool_id: tool.id,
   name: tool.name,
   is_enabled: true,
@@ -104,7 +119,19 @@ const newTool = (tool: Tool): ToolOfDraft => ({
   requires_approval: false,
   always_offered: false,
 });
-const aboutTool = (tool: Tool) => [say(tool.tool_type), tool.description].filter(Boolean).join(" · ");
+const describeTool = (tool: Tool) => [say(tool.tool_type), tool.description].filter(Boolean).join(" · ");
+
+/** The name leads to the page of the tool, for those who may see it. */
+function ToolName({ tool }: { tool: ToolOfDraft }) {
+  const maySee = usePermissionCheck()("tools:read");
+  const look = `t-500 cut ${style.name} ${tool.is_enabled ? "" : "t-3"}`;
+  if (!maySee) return <span className={look}>{tool.name}</span>;
+  return (
+    <Link className={look} to="/tools/$toolId" params={{ toolId: tool.tool_id }}>
+      {tool.name}
+    </Link>
+  );
+}
 
 type RowProps = {
   tool: ToolOfDraft;
@@ -119,10 +146,10 @@ function ToolRow({ tool, found, isReadOnly, isSearched, onChange }: RowProps) {
   const isAlways = Boolean(found?.requires_approval);
   return (
     <>
-      <KindIcon of="tool" small />
+      <KindIcon kind="tool" small />
       <span className="stack grow">
-        <span className={`t-500 cut ${style.name} ${tool.is_enabled ? "" : "t-3"}`}>{tool.name}</span>
-        {found && <span className="t-12 t-3 cut">{aboutTool(found)}</span>}
+        <ToolName tool={tool} />
+        {found && <span className="t-12 t-3 cut">{describeTool(found)}</span>}
       </span>
       <span className={style.options}>
         {isSearched && (
@@ -136,7 +163,7 @@ function ToolRow({ tool, found, isReadOnly, isSearched, onChange }: RowProps) {
           />
         )}
         {isAlways ? (
-          <Pill tone="warn">{say("requiresApproval")}</Pill>
+          <StatusPill tone="warn">{say("requiresApproval")}</StatusPill>
         ) : (
           <Checkbox
             className={style.asks}

@@ -20,7 +20,7 @@ import {
   type ViewUpdate,
 } from "@codemirror/view";
 import { useCallback, useEffect, useRef } from "react";
-import { lineMarks, PLACEHOLDER } from "./line_marks";
+import { computeLineMarks, PLACEHOLDER } from "./line_marks";
 
 export type EditorProps = {
   value: string;
@@ -34,13 +34,13 @@ export type EditorProps = {
 };
 
 const External = Annotation.define<boolean>();
-const normalized = (text: string) => text.replace(/\r\n?/g, "\n");
+const normalizeLineEnds = (text: string) => text.replace(/\r\n?/g, "\n");
 const setPublished = StateEffect.define<string>();
 const changedLine = Decoration.line({ class: "cm-changed" });
 const removedLine = Decoration.line({ class: "cm-removed" });
 
-function marksOf(state: EditorState, published: string): DecorationSet {
-  const { changed, removedBefore } = lineMarks(normalized(published), state.doc.toString());
+function buildLineDecorations(state: EditorState, published: string): DecorationSet {
+  const { changed, removedBefore } = computeLineMarks(normalizeLineEnds(published), state.doc.toString());
   const lines = new Map<number, Decoration>();
   for (const line of removedBefore) lines.set(Math.min(line, state.doc.lines), removedLine);
   for (const line of changed) lines.set(line, changedLine);
@@ -55,12 +55,12 @@ const publishedMarks = StateField.define<{ published: string; marks: DecorationS
     const sent = change.effects.find((effect) => effect.is(setPublished));
     if (!sent && !change.docChanged) return now;
     const published = sent ? (sent.value as string) : now.published;
-    return { published, marks: marksOf(change.state, published) };
+    return { published, marks: buildLineDecorations(change.state, published) };
   },
   provide: (field) => EditorView.decorations.from(field, ({ marks }) => marks),
 });
 
-const decorated = (regexp: RegExp, name: string) => {
+const decorateMatches = (regexp: RegExp, name: string) => {
   const found = new MatchDecorator({ regexp, decoration: Decoration.mark({ class: name }) });
   return ViewPlugin.fromClass(
     class {
@@ -79,7 +79,7 @@ const decorated = (regexp: RegExp, name: string) => {
 // The nonce must be there before the first editor writes its style sheet.
 const nonce = globalThis.__webpack_nonce__ ?? "";
 
-function extensions({ label, describedBy, hint, maxLength }: EditorProps, readOnly: Extension): Extension {
+function createExtensions({ label, describedBy, hint, maxLength }: EditorProps, readOnly: Extension): Extension {
   return [
     EditorView.cspNonce.of(nonce),
     history(),
@@ -94,16 +94,19 @@ function extensions({ label, describedBy, hint, maxLength }: EditorProps, readOn
       ...(describedBy ? { "aria-describedby": describedBy } : {}),
     }),
     publishedMarks,
-    decorated(new RegExp(PLACEHOLDER), "cm-chip"),
-    decorated(/^#{1,6} .*$/gm, "cm-heading"),
+    decorateMatches(new RegExp(PLACEHOLDER), "cm-chip"),
+    decorateMatches(/^#{1,6} .*$/gm, "cm-heading"),
     readOnly,
   ];
 }
 
-const readOnlyOf = (isReadOnly: boolean) => [EditorState.readOnly.of(isReadOnly), EditorView.editable.of(!isReadOnly)];
+const readOnlyExtension = (isReadOnly: boolean) => [
+  EditorState.readOnly.of(isReadOnly),
+  EditorView.editable.of(!isReadOnly),
+];
 
 /** The text of an agent in CodeMirror; this file is a chunk of its own. */
-export default function Editor(props: EditorProps) {
+export default function InstructionsEditor(props: EditorProps) {
   const { value, published, isReadOnly } = props;
   const view = useRef<EditorView>(undefined);
   const latest = useRef(props);
@@ -117,7 +120,7 @@ export default function Editor(props: EditorProps) {
       state: EditorState.create({
         doc: first.value,
         extensions: [
-          extensions(first, readOnly.current.of(readOnlyOf(first.isReadOnly))),
+          createExtensions(first, readOnly.current.of(readOnlyExtension(first.isReadOnly))),
           EditorView.updateListener.of((update) => {
             const isOwn = !update.transactions.some((change) => change.annotation(External));
             if (update.docChanged && isOwn) latest.current.onChange(update.state.doc.toString());
@@ -132,12 +135,12 @@ export default function Editor(props: EditorProps) {
   // A text that did not come from this editor replaces what it holds: another tab's, or a discarded draft.
   useEffect(() => {
     const now = view.current;
-    if (!now || now.state.doc.toString() === normalized(value)) return;
+    if (!now || now.state.doc.toString() === normalizeLineEnds(value)) return;
     const changes = { from: 0, to: now.state.doc.length, insert: value };
     now.dispatch({ changes, annotations: External.of(true), filter: false });
   }, [value]);
   useEffect(() => {
-    const effects = [setPublished.of(published), readOnly.current.reconfigure(readOnlyOf(isReadOnly))];
+    const effects = [setPublished.of(published), readOnly.current.reconfigure(readOnlyExtension(isReadOnly))];
     view.current?.dispatch({ effects });
   }, [published, isReadOnly]);
   return <div ref={show} />;

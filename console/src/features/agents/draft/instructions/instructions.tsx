@@ -1,10 +1,10 @@
 import { lazy, Suspense, useDeferredValue, useId } from "react";
-import { words } from "../../../../shared/i18n/words";
+import { createTranslator } from "../../../../shared/i18n/words";
 import en from "../../words.en.json";
 import style from "./instructions.module.css";
-import { estimatedTokens, placeholdersOf } from "./line_marks";
+import { estimateTokens, listPlaceholders } from "./line_marks";
 
-const say = words(en, "features/agents");
+const say = createTranslator(en, "features/agents");
 const Editor = lazy(() => import("./editor"));
 const MAX_LENGTH = 32_000;
 /** From here on the end is in sight, and the count of characters is worth a word. */
@@ -19,11 +19,11 @@ type Props = {
 };
 
 /** The instructions. A plain field stands in until the editor is here, so that nobody waits to type. */
-export function Instructions({ value, published, version, isReadOnly, onChange }: Props) {
+export function InstructionsSection({ value, published, version, isReadOnly, onChange }: Props) {
   const about = useId();
   // Made after the first frame: a long text takes the editor longer than a click may wait.
   const hasEditor = useDeferredValue(true, false);
-  const placeholders = placeholdersOf(value);
+  const placeholders = listPlaceholders(value);
   const isChanged = published !== undefined && published !== value;
   const plain = (
     <textarea
@@ -61,7 +61,7 @@ export function Instructions({ value, published, version, isReadOnly, onChange }
           plain
         )}
         <div className={`${style.editorFoot} num`} id={about}>
-          <span>{say("estimate", { count: estimatedTokens(value) })}</span>
+          <span>{say("estimate", { count: estimateTokens(value) })}</span>
           {value.length > NEARLY_FULL && <span>{say("charactersLeft", { count: MAX_LENGTH - value.length })}</span>}
           {placeholders.size > 0 && (
             <span className="push" title={say("placeholdersWhy")}>

@@ -1,14 +1,14 @@
 import ChevronRight from "icon:chevron-right";
 import { Textarea } from "@mantine/core";
 import { useState } from "react";
-import { words } from "../../../../shared/i18n/words";
+import { createTranslator } from "../../../../shared/i18n/words";
 import { settingLabel } from "../../../../shared/versions/labels";
 import en from "../../words.en.json";
 import type { Edits, Snapshot } from "../draft";
 import style from "../draft.module.css";
-import { readSchema } from "./schema_text";
+import { parseSchemaText } from "./schema_text";
 
-const say = words(en, "features/agents");
+const say = createTranslator(en, "features/agents");
 type Props = {
   draft: Snapshot;
   isReadOnly: boolean;
@@ -16,18 +16,18 @@ type Props = {
   /** Hears why the text is not saved, and that it is again. */
   onProblem: (problem?: string) => void;
 };
-const schemaText = (schema: Snapshot["output_schema"]) => (schema ? JSON.stringify(schema, null, 2) : "");
+const formatSchema = (schema: Snapshot["output_schema"]) => (schema ? JSON.stringify(schema, null, 2) : "");
 
 /** The JSON Schema of replies as text. Text that is not one yet stays here and is not saved. */
 export function OutputSection({ draft, isReadOnly, onChange, onProblem }: Props) {
   const [typed, setTyped] = useState<string>();
   // Only at first: it must not close while somebody empties it.
   const [isOpen] = useState(Boolean(draft.output_schema));
-  const text = typed ?? schemaText(draft.output_schema);
-  const { problem } = readSchema(text);
-  const change = (next: string) => {
+  const text = typed ?? formatSchema(draft.output_schema);
+  const { problem } = parseSchemaText(text);
+  const changeSchemaText = (next: string) => {
     setTyped(next);
-    const read = readSchema(next);
+    const read = parseSchemaText(next);
     if (!read.problem) onChange({ output_schema: read.schema });
     onProblem(read.problem && say(read.problem));
   };
@@ -49,7 +49,7 @@ export function OutputSection({ draft, isReadOnly, onChange, onProblem }: Props)
         maxRows={18}
         value={text}
         error={problem && say(problem)}
-        onChange={(event) => change(event.currentTarget.value)}
+        onChange={(event) => changeSchemaText(event.currentTarget.value)}
         // Tidied up when left, unless it still has to be mended.
         onBlur={() => !problem && setTyped(undefined)}
       />

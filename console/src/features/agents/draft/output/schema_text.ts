@@ -3,7 +3,7 @@ import type { Snapshot } from "../draft";
 type Read = { schema: Snapshot["output_schema"]; problem?: "schemaNotJson" | "schemaNotObject" };
 
 /** The schema that a text says; none for an empty one. The server checks the rest. */
-export function readSchema(text: string): Read {
+export function parseSchemaText(text: string): Read {
   if (!text.trim()) return { schema: null };
   try {
     const schema = JSON.parse(text) as Snapshot["output_schema"];

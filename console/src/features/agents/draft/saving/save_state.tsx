@@ -1,21 +1,21 @@
 import TriangleAlert from "icon:triangle-alert";
 import { Button } from "@mantine/core";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
-import { meQuery, useMay } from "../../../../api/queries";
-import { words } from "../../../../shared/i18n/words";
-import { exactTime, timeSince } from "../../../../shared/time";
-import { usePersonName, versionsQuery } from "../../../../shared/versions/queries";
-import { personQuery } from "../../queries";
+import { meQuery } from "../../../../api/queries";
+import { createTranslator } from "../../../../shared/i18n/words";
+import { useKnownName, usePersonName } from "../../../../shared/people/names";
+import { formatExactTime, formatTimeSince } from "../../../../shared/time";
+import { versionsQuery } from "../../../../shared/versions/queries";
 import en from "../../words.en.json";
 import style from "./save_state.module.css";
 import type { DraftEditing } from "./use_draft";
 
-const say = words(en, "features/agents");
+const say = createTranslator(en, "features/agents");
 
 /** One word about where the edits are; where there is no room for the reason, the field or a note has it. */
 export function SaveStateLabel({ editing }: { editing: DraftEditing }) {
   const { state, error, stored, problem } = editing;
-  const saved = stored?.is_stored && stored.updated_at ? exactTime(stored.updated_at) : undefined;
+  const saved = stored?.is_stored && stored.updated_at ? formatExactTime(stored.updated_at) : undefined;
   const unsaved =
     state === "failed"
       ? say("notSaved", { reason: error?.message ?? "" })
@@ -44,7 +44,7 @@ export function SaveStateLabel({ editing }: { editing: DraftEditing }) {
 }
 
 /** What stands between the person and a saved draft, with the ways on; in sight wherever one has scrolled to. */
-export function SaveTrouble({ agentId, editing }: { agentId: string; editing: DraftEditing }) {
+export function SaveTroubleNote({ agentId, editing }: { agentId: string; editing: DraftEditing }) {
   const { state, error, saver } = editing;
   if (state === "failed")
     return (
@@ -56,11 +56,11 @@ export function SaveTrouble({ agentId, editing }: { agentId: string; editing: Dr
         </Button>
       </div>
     );
-  return state === "conflict" ? <Conflict agentId={agentId} editing={editing} /> : null;
+  return state === "conflict" ? <DraftConflict agentId={agentId} editing={editing} /> : null;
 }
 
 /** Who changed the draft meanwhile, and the choice between the two texts. */
-function Conflict({ agentId, editing }: { agentId: string; editing: DraftEditing }) {
+function DraftConflict({ agentId, editing }: { agentId: string; editing: DraftEditing }) {
   const { error, basedOn, saver, conflictNote } = editing;
   const by = String(error?.details.updated_by ?? "");
   // A draft that nobody changed is no longer there: it was published, or discarded.
@@ -95,14 +95,11 @@ function PublishedWords({ by, version }: { by: string; version: string }) {
   return me?.id === by ? say("conflictPublished", { version }) : say("conflictPublishedBy", { who, version });
 }
 
-/** Who changed the draft, as far as this person may know. */
+/** Who changed the draft. */
 function ConflictWords({ by, at }: { by: string; at: string }) {
-  const may = useMay();
   const { data: me } = useQuery(meQuery);
-  const isMe = me?.id === by;
-  const { data: person } = useQuery({ ...personQuery(by), enabled: Boolean(me && by) && !isMe && may("admin:users") });
-  const when = at && timeSince(at);
-  if (isMe && when) return say("conflictSelf", { when });
-  const who = person && (`${person.first_name} ${person.last_name}`.trim() || person.email);
+  const who = useKnownName(by);
+  const when = at && formatTimeSince(at);
+  if (me?.id === by && when) return say("conflictSelf", { when });
   return who && when ? say("conflictBy", { who, when }) : say("conflict");
 }

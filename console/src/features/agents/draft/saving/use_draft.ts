@@ -1,15 +1,15 @@
 import { type QueryClient, QueryObserver, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useRef, useState, useSyncExternalStore } from "react";
 import { isServerGone, subscribeToServer } from "../../../../api/connection";
-import { keepUnsaved, noteSave, readUnsaved } from "../../../../shared/agent/unsaved";
-import { schedule } from "../../../../shared/schedule";
+import { keepUnsavedDraft, readUnsavedDraft, trackDraftSave } from "../../../../shared/agent/unsaved";
+import { scheduleTimeout } from "../../../../shared/schedule";
 import { discardDraft, type Snapshot, saveDraft, type TaggedDraft, taggedDraftQuery } from "../draft";
 import { DraftSaver } from "../draft_saver";
 
 /** The draft of an agent with what was typed since. For another agent the caller needs another key. */
-export function useDraft(agentId: string) {
+export function useAgentDraft(agentId: string) {
   const client = useQueryClient();
-  const [saver] = useState(() => newDraftSaver(agentId, client));
+  const [saver] = useState(() => createDraftSaver(agentId, client));
   const typed = useSyncExternalStore(saver.subscribe, saver.getSnapshot);
   const query = useQuery(taggedDraftQuery(agentId));
   const stored = query.data;
@@ -17,9 +17,9 @@ export function useDraft(agentId: string) {
   const conflictNote = useRef<HTMLDivElement>(null);
   return { ...typed, saver, query, stored, snapshot, conflictNote };
 }
-export type DraftEditing = ReturnType<typeof useDraft>;
+export type DraftEditing = ReturnType<typeof useAgentDraft>;
 
-function newDraftSaver(agentId: string, client: QueryClient): DraftSaver {
+function createDraftSaver(agentId: string, client: QueryClient): DraftSaver {
   const query = taggedDraftQuery(agentId);
   return new DraftSaver({
     load: () => client.fetchQuery(query),
@@ -32,10 +32,10 @@ function newDraftSaver(agentId: string, client: QueryClient): DraftSaver {
     },
     watch: (onDraft) => watchDraft(client, agentId, onDraft),
     watchConnection,
-    readUnsaved: () => readUnsaved(agentId),
-    keepUnsaved: (unsaved) => keepUnsaved(agentId, unsaved),
-    noteSave: (save) => noteSave(agentId, save),
-    schedule,
+    readUnsaved: () => readUnsavedDraft(agentId),
+    keepUnsaved: (unsaved) => keepUnsavedDraft(agentId, unsaved),
+    noteSave: (save) => trackDraftSave(agentId, save),
+    schedule: scheduleTimeout,
   });
 }
 

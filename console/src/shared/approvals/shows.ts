@@ -1,0 +1,3 @@
+/** Which approvals are listed. */
+export const SHOWS = ["mine", "all", "decided"] as const;
+export type Show = (typeof SHOWS)[number];
