@@ -9,7 +9,9 @@ import msgspec
 
 HOST = "127.0.0.1:8080"
 # Streams that go on for as long as someone listens: a plain request of one hangs up after its first event.
-ENDLESS = re.compile(r"/api/v1/notifications/stream|/api/v1/workflows/[^/]+/executions/[^/]+/stream")
+ENDLESS = re.compile(
+    r"/api/v1/notifications/stream|/api/v1/event-log/stream|/api/v1/workflows/[^/]+/executions/[^/]+/stream"
+)
 
 
 class Response:

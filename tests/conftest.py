@@ -1,6 +1,7 @@
 """One service for each test, on SQLite or on the PostgreSQL of `RETINUE_TEST_DATABASE_URL`."""
 
 import contextlib
+import gc
 import os
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
@@ -16,6 +17,7 @@ from retinue.kit.db.errors import DatabaseUnavailable
 from retinue.kit.logging import configure_logging
 from retinue.kit.secrets import Secret
 from retinue.kit.settings import Settings
+from tests.adapters.llm_server import ProviderServer, provider_server
 from tests.cached_answers import compared_with_fresh_ones
 from tests.client import Api
 from tests.databases import Databases
@@ -38,6 +40,18 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError(why_not())
     if why_no_pooler():
         raise pytest.UsageError(why_no_pooler())
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection() -> None:
+    """Everything that collecting makes stays: the collector of garbage would walk through it in vain."""
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    gc.collect()
+    gc.freeze()
+    gc.enable()
 
 
 # Last, because the first case of a test is the first that `-m` has left.
@@ -194,3 +208,10 @@ def people(service: Service) -> People:
 async def admin(people: People) -> Api:
     """The super administrator, signed in."""
     return await people.super_admin()
+
+
+@pytest.fixture
+async def provider() -> AsyncIterator[ProviderServer]:
+    """A provider of models on loopback, which says what the test tells it."""
+    async with provider_server() as server:
+        yield server

@@ -9,7 +9,7 @@ import asyncio
 import contextlib
 import itertools
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
 import pytest
@@ -22,6 +22,7 @@ from retinue.kit.context.instance import Instance
 from retinue.kit.jobs.runner import Runner
 from retinue.kit.limits import Limiter
 from retinue.kit.settings import Settings
+from retinue.kit.vault import KEY_FILE
 from tests.databases import SERVER
 from tests.redis_server import BINARY, RedisServer
 
@@ -160,7 +161,7 @@ class RunnersByTurns:
         for runner in itertools.cycle(runners):
             turn = await runner._turn()
             for job in turn.jobs:
-                await asyncio.create_task(runner._run(job))
+                await runner._run_alone(job)
             ran += len(turn.jobs)
             # How its jobs ended is what a runner records in the turn after.
             idle = 0 if turn.jobs or runner in busy or not turn.sleep_s else idle + 1
@@ -209,3 +210,35 @@ def instances_of(service: Service) -> list[Instance]:
     if isinstance(service, SpreadService):
         return [one.instance for one in service.started]
     return [service.instance]
+
+
+@contextlib.asynccontextmanager
+async def at_work(service: Service) -> AsyncIterator[None]:
+    """Run the jobs that come up meanwhile, however long a busy machine needs for what asks for them."""
+    is_over = asyncio.Event()
+    # A process that both sides start at once would be started twice.
+    await start_all(service)
+
+    async def work() -> None:
+        while not is_over.is_set():
+            await service.runner.drain()
+            await asyncio.sleep(0.01)
+
+    working = asyncio.create_task(work())
+    try:
+        yield
+    finally:
+        # Not cancelled: what is cut off in the middle leaves its connections open.
+        is_over.set()
+        await working
+
+
+@contextlib.asynccontextmanager
+async def restarted_without_key(service: Service, clock: Clock) -> AsyncIterator[Service]:
+    """Yield the same instance, started again after its key was lost."""
+    await start_all(service)
+    (service.settings.data_dir / KEY_FILE).rename(service.settings.data_dir / "aside")
+    started = Service(service.settings, clock)
+    await started.start()
+    yield started
+    await started.stop()

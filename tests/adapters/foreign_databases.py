@@ -66,12 +66,12 @@ def free_port() -> int:
         return probe.getsockname()[1]
 
 
-def make_certificate(folder: Path) -> str:
-    """Write a self-signed certificate for `NAME` as server.crt and server.key; return its text."""
+def make_certificate(folder: Path, host: str = NAME, address: str = "127.0.0.9") -> str:
+    """Write a self-signed certificate as server.crt and server.key, and both as both.pem; return its text."""
     key = generate_private_key(SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, NAME)])
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, host)])
     today = dt.datetime.now(dt.UTC)
-    names = [x509.DNSName(NAME), x509.IPAddress(ipaddress.ip_address("127.0.0.9"))]
+    names = [x509.DNSName(host), x509.IPAddress(ipaddress.ip_address(address))]
     made = (
         x509.CertificateBuilder()
         .subject_name(name)
@@ -85,10 +85,12 @@ def make_certificate(folder: Path) -> str:
         .sign(key, SHA256())
     )
     private = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    public = made.public_bytes(Encoding.PEM)
     (folder / "server.key").write_bytes(private)
-    (folder / "server.crt").write_bytes(made.public_bytes(Encoding.PEM))
+    (folder / "server.crt").write_bytes(public)
+    (folder / "both.pem").write_bytes(private + public)
     (folder / "server.key").chmod(0o600)
-    return made.public_bytes(Encoding.PEM).decode()
+    return public.decode()
 
 
 @contextlib.contextmanager

@@ -5,13 +5,14 @@ import contextlib
 import struct
 from dataclasses import replace
 
+from tests.loopback_server import serve_on_loopback
+
 CLIENT_PROTOCOL_41, CLIENT_PLUGIN_AUTH, CLIENT_SECURE = 1 << 9, 1 << 19, 1 << 15
 
 
 @contextlib.asynccontextmanager
 async def accepting(handle):
     """Run `handle(reader, writer)` for each connection; gives the port."""
-    tasks = set()
 
     async def serve(reader, writer) -> None:
         try:
@@ -21,17 +22,8 @@ async def accepting(handle):
         finally:
             await abort_connection(writer)
 
-    def accept(reader, writer) -> None:
-        tasks.add(asyncio.ensure_future(serve(reader, writer)))
-
-    server = await asyncio.start_server(accept, "127.0.0.1", 0)
-    try:
-        yield server.sockets[0].getsockname()[1]
-    finally:
-        server.close()
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+    async with serve_on_loopback(serve) as port:
+        yield port
 
 
 async def abort_connection(writer) -> None:

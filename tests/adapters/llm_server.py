@@ -5,10 +5,8 @@ import contextlib
 import socket
 import struct
 from collections import deque
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
 from typing import Any
-from urllib.parse import parse_qs, unquote, urlsplit
 
 import msgspec
 
@@ -18,52 +16,26 @@ from retinue.kit.egress import Egress
 from retinue.kit.secrets import Secret
 from retinue.kit.settings import LOOPBACK
 from tests.adapters import llm_as_anthropic, llm_as_openai
+from tests.adapters.answering_server import AnsweringServer, Fault, Request, write_answer
 from tests.adapters.llm_replies import Answer, Call, Reply
+from tests.loopback_server import serve_on_loopback
 
 KEY = "sk-test-9f8e7d6c5b4a/+Zz"
 STREAM_HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
 
 
-@dataclass
-class Request:
-    """A request as the client sent it."""
-
-    method: str
-    path: str
-    query: dict[str, list[str]]
-    headers: dict[str, str]
-    body: bytes = field(repr=False)
-
-    @property
-    def json(self) -> Any:
-        return msgspec.json.decode(self.body)
-
-
-Fault = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
-
-
-class ProviderServer:
+class ProviderServer(AnsweringServer):
     """Answers with the scripted replies and then `otherwise`, an echo; `faults` come before either."""
 
     def __init__(self) -> None:
-        self.port = 0
+        super().__init__()
         self.connections = 0
-        self.requests: list[Request] = []
         self.replies: deque[Reply] = deque()
-        self.faults: deque[Fault] = deque()
         self.hung_up = asyncio.Event()
         self.may_answer = asyncio.Event()
         self.may_answer.set()
         self.otherwise: Callable[[str], Reply] = lambda heard: Reply(f"You said: {heard}")
         self.cut: Callable[[Sequence[bytes]], Sequence[bytes]] = lambda events: events
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
-
-    @property
-    def last(self) -> Request:
-        return self.requests[-1]
 
     def says(self, text: str = "", *calls: Call, **rest: Any) -> None:
         self.replies.append(Reply(text, calls, **rest))
@@ -74,23 +46,15 @@ class ProviderServer:
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections += 1
         try:
-            while True:
-                request = await _read_request(reader)
-                self.requests.append(request)
-                if self.faults:
-                    await self.faults.popleft()(reader, writer)
-                    break
-                await self.may_answer.wait()
-                await self._send(writer, self._answer(request))
-        except (ConnectionError, asyncio.IncompleteReadError):
-            pass
+            await super().serve(reader, writer)
         finally:
             self.hung_up.set()
-            writer.close()
-            with contextlib.suppress(ConnectionError):
-                await writer.wait_closed()
 
-    def _answer(self, request: Request) -> Answer:
+    async def respond(self, writer: asyncio.StreamWriter, request: Request) -> None:
+        await self.may_answer.wait()
+        await self._send(writer, self.answer(request))
+
+    def answer(self, request: Request) -> Answer:
         is_anthropic = "anthropic-version" in request.headers
         spoken = llm_as_anthropic if is_anthropic else llm_as_openai
         if (refused := spoken.check_key(request, KEY)) is not None:
@@ -102,10 +66,7 @@ class ProviderServer:
 
     async def _send(self, writer: asyncio.StreamWriter, answer: Answer) -> None:
         if answer.events is None:
-            head = [f"HTTP/1.1 {answer.status} X", f"Content-Length: {len(answer.body)}"]
-            head += [f"{name}: {value}" for name, value in answer.headers.items()]
-            writer.write("\r\n".join(head).encode() + b"\r\n\r\n" + answer.body)
-            await writer.drain()
+            await write_answer(writer, answer)
             return
         writer.write(STREAM_HEAD)
         for piece in self.cut(answer.events):
@@ -114,16 +75,6 @@ class ProviderServer:
             await asyncio.sleep(0)
         writer.write(b"0\r\n\r\n")
         await writer.drain()
-
-
-async def _read_request(reader: asyncio.StreamReader) -> Request:
-    head = (await reader.readuntil(b"\r\n\r\n")).decode()
-    first, *lines = head.strip().split("\r\n")
-    method, target, _ = first.split(" ")
-    headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in lines)}
-    body = await reader.readexactly(int(headers.get("content-length", "0")))
-    parts = urlsplit(target)
-    return Request(method, unquote(parts.path), parse_qs(parts.query), headers, body)
 
 
 def chunked(data: bytes) -> bytes:
@@ -201,20 +152,8 @@ def flooding(piece: bytes, most: int) -> Fault:
 @contextlib.asynccontextmanager
 async def provider_server(provider: ProviderServer | None = None, port: int = 0):
     provider = provider or ProviderServer()
-    handlers: set[asyncio.Task[None]] = set()
-
-    def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        handlers.add(asyncio.ensure_future(provider.serve(reader, writer)))
-
-    server = await asyncio.start_server(accept, "127.0.0.1", port)
-    provider.port = server.sockets[0].getsockname()[1]
-    try:
+    async with serve_on_loopback(provider.serve, port=port) as provider.port:
         yield provider
-    finally:
-        server.close()
-        for handler in handlers:
-            handler.cancel()
-        await asyncio.gather(*handlers, return_exceptions=True)
 
 
 @contextlib.asynccontextmanager

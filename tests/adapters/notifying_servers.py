@@ -1,6 +1,5 @@
 """Senders of notifications on loopback: each checks requests as its documentation demands, and answers so."""
 
-import asyncio
 import base64
 import contextlib
 import email
@@ -8,7 +7,6 @@ import email.policy
 import hashlib
 import hmac
 import re
-from collections import deque
 from collections.abc import AsyncIterator
 from typing import Any
 from urllib.parse import parse_qs
@@ -27,8 +25,9 @@ from retinue.adapters.notifiers import (
 from retinue.kit.clock import ManualClock
 from retinue.kit.egress import Egress
 from retinue.kit.settings import LOOPBACK
+from tests.adapters.answering_server import AnsweringServer, Request
 from tests.adapters.llm_replies import Answer
-from tests.adapters.llm_server import Fault, Request, _read_request
+from tests.loopback_server import serve_on_loopback
 
 KEY = "SG.k3y-9f8e7d6c5b4a/+Zz"
 ACCOUNT = "AC0123456789abcdef0123456789abcdef"
@@ -53,24 +52,13 @@ CONFIGS: dict[str, dict[str, Any]] = {
 RECIPIENTS = {"email": "user@example.org", "sms": "+49 (171) 123-4567", "team_chat": "", "webhook": "usr_1"}
 
 
-class Vendors:
+class Vendors(AnsweringServer):
     """All the companies at one address; `faults` come before their answers, `complaints` are ours to mend."""
 
     def __init__(self, egress: Egress) -> None:
+        super().__init__()
         self.egress = egress
-        self.port = 0
-        self.requests: list[Request] = []
-        self.faults: deque[Fault] = deque()
-        self.answers: deque[Answer] = deque()
         self.complaints: list[str] = []
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
-
-    @property
-    def last(self) -> Request:
-        return self.requests[-1]
 
     def outside(self, egress: Egress | None = None, **options: Any) -> SendContext:
         addresses = dict.fromkeys(CONFIGS, self.url)
@@ -97,23 +85,7 @@ class Vendors:
         assert (caught.value.code, caught.value.__cause__) == ("provider_error", None)
         return caught.value
 
-    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            while True:
-                request = await _read_request(reader)
-                self.requests.append(request)
-                if self.faults:
-                    await self.faults.popleft()(reader, writer)
-                    break
-                await _respond(writer, self.answers.popleft() if self.answers else self._answer(request))
-        except (ConnectionError, asyncio.IncompleteReadError):
-            pass
-        finally:
-            writer.close()
-            with contextlib.suppress(ConnectionError):
-                await writer.wait_closed()
-
-    def _answer(self, request: Request) -> Answer:
+    def answer(self, request: Request) -> Answer:
         for pattern, company in _COMPANIES:
             if re.fullmatch(pattern, request.path):
                 try:
@@ -307,28 +279,9 @@ def _basic(user: str, password: str) -> str:
     return f"Basic {base64.b64encode(f'{user}:{password}'.encode()).decode()}"
 
 
-async def _respond(writer: asyncio.StreamWriter, answer: Answer) -> None:
-    head = [f"HTTP/1.1 {answer.status} X", f"Content-Length: {len(answer.body)}"]
-    head += [f"{name}: {value}" for name, value in answer.headers.items()]
-    writer.write("\r\n".join(head).encode() + b"\r\n\r\n" + answer.body)
-    await writer.drain()
-
-
 @contextlib.asynccontextmanager
 async def vendors() -> AsyncIterator[Vendors]:
-    handlers: set[asyncio.Task[None]] = set()
     async with Egress(LOOPBACK) as egress:
         companies = Vendors(egress)
-
-        def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            handlers.add(asyncio.ensure_future(companies.serve(reader, writer)))
-
-        server = await asyncio.start_server(accept, "127.0.0.1", 0)
-        companies.port = server.sockets[0].getsockname()[1]
-        try:
+        async with serve_on_loopback(companies.serve) as companies.port:
             yield companies
-        finally:
-            server.close()
-            for handler in handlers:
-                handler.cancel()
-            await asyncio.gather(*handlers, return_exceptions=True)

@@ -1,9 +1,7 @@
 """Six search engines on loopback: each speaks its documented protocol, checks its key, and fails as told."""
 
-import asyncio
 import contextlib
 import html
-from collections import deque
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Any
@@ -16,8 +14,9 @@ from retinue.adapters.search import ADDRESSES, EngineAccess, SearchError, find_e
 from retinue.kit.egress import Egress
 from retinue.kit.secrets import Secret
 from retinue.kit.settings import LOOPBACK
+from tests.adapters.answering_server import AnsweringServer, Request
 from tests.adapters.llm_replies import Answer
-from tests.adapters.llm_server import Fault, Request, _read_request
+from tests.loopback_server import serve_on_loopback
 
 KEY = "tvly-9f8e7d6c5b4a/+Zz"
 CX = "017576662512468239146:omuauf_lfve"
@@ -45,41 +44,14 @@ PAGES = (
 )
 
 
-class SearchServer:
+class SearchServer(AnsweringServer):
     """Answers every engine's requests with the same pages; `faults` come before."""
 
     def __init__(self) -> None:
-        self.port = 0
-        self.requests: list[Request] = []
-        self.faults: deque[Fault] = deque()
+        super().__init__()
         self.pages: tuple[Page, ...] = PAGES
-        self.answers: deque[Answer] = deque()
 
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
-
-    @property
-    def last(self) -> Request:
-        return self.requests[-1]
-
-    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            while True:
-                request = await _read_request(reader)
-                self.requests.append(request)
-                if self.faults:
-                    await self.faults.popleft()(reader, writer)
-                    break
-                await _send(writer, self.answers.popleft() if self.answers else self._answer(request))
-        except (ConnectionError, asyncio.IncompleteReadError):
-            pass
-        finally:
-            writer.close()
-            with contextlib.suppress(ConnectionError):
-                await writer.wait_closed()
-
-    def _answer(self, request: Request) -> Answer:
+    def answer(self, request: Request) -> Answer:
         company = _COMPANIES.get((request.method, request.path), _nobody)
         return company(request, self.pages)
 
@@ -308,30 +280,11 @@ CHALLENGE = as_page(
 )
 
 
-async def _send(writer: asyncio.StreamWriter, answer: Answer) -> None:
-    head = [f"HTTP/1.1 {answer.status} X", f"Content-Length: {len(answer.body)}"]
-    head += [f"{name}: {value}" for name, value in answer.headers.items()]
-    writer.write("\r\n".join(head).encode() + b"\r\n\r\n" + answer.body)
-    await writer.drain()
-
-
 @contextlib.asynccontextmanager
 async def search_server() -> AsyncIterator[SearchServer]:
     engines = SearchServer()
-    handlers: set[asyncio.Task[None]] = set()
-
-    def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        handlers.add(asyncio.ensure_future(engines.serve(reader, writer)))
-
-    server = await asyncio.start_server(accept, "127.0.0.1", 0)
-    engines.port = server.sockets[0].getsockname()[1]
-    try:
+    async with serve_on_loopback(engines.serve) as engines.port:
         yield engines
-    finally:
-        server.close()
-        for handler in handlers:
-            handler.cancel()
-        await asyncio.gather(*handlers, return_exceptions=True)
 
 
 class Searching:

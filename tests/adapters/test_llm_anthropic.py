@@ -6,32 +6,21 @@ import pytest
 from retinue.adapters.llm import (
     Audio,
     ChatRequest,
-    ForcedTool,
-    ImageData,
-    ImageUrl,
     ModelError,
     ModelInfo,
     ModelMessage,
     ModelUsage,
     ReplyFinished,
-    ResponseSchema,
-    TextContent,
     TextDelta,
     ToolCall,
     ToolSpec,
 )
 from tests.adapters.llm_replies import Call
+from tests.adapters.llm_requests import GREETING, PERSON, with_every_option
 from tests.adapters.llm_server import KEY, at_once, in_bytes, serve_and_connect, user
 
 MODEL = "claude-sonnet-4-5"
 WEATHER = ToolSpec("get_weather", "The weather at a place", {"properties": {"city": {"type": "string"}}})
-PERSON = {
-    "type": "object",
-    "properties": {"name": {"type": "string"}},
-    "required": ["name"],
-    "additionalProperties": False,
-}
-GREETING = "Grüß Gott, 世界! 👩‍👩‍👧 It is a fine day."
 
 
 def claude(text: str, **rest) -> ChatRequest:
@@ -119,31 +108,8 @@ async def test_reasoning_goes_back_to_the_model_it_came_from_and_to_no_other():
 
 async def test_every_option_reaches_the_wire():
     async with serve_and_connect("anthropic") as (server, provider):
-        await provider.chat(
-            ChatRequest(
-                model=MODEL,
-                messages=(
-                    ModelMessage(role="system", content="Be brief."),
-                    ModelMessage(
-                        role="user",
-                        content=(
-                            TextContent("Look"),
-                            TextContent(""),
-                            ImageUrl("https://x.example/a.png"),
-                            ImageData("image/png", "AAA"),
-                        ),
-                    ),
-                    ModelMessage(role="system", content="Be kind."),
-                ),
-                tools=(WEATHER,),
-                tool_choice=ForcedTool("get_weather"),
-                temperature=1.7,
-                top_p=0.9,
-                max_tokens=50,
-                stop=("END",),
-                response_format=ResponseSchema("answer", PERSON),
-            )
-        )
+        kind = ModelMessage(role="system", content="Be kind.")
+        await provider.chat(with_every_option(MODEL, WEATHER, 1.7, texts=("Look", ""), after=(kind,)))
         sent = server.last.json
         assert sent["system"] == "Be brief.\n\nBe kind."
         assert sent["output_config"]["format"]["schema"] == PERSON

@@ -5,17 +5,12 @@ import pytest
 from retinue.adapters.llm import (
     Audio,
     ChatRequest,
-    ForcedTool,
-    ImageData,
-    ImageUrl,
     ModelError,
     ModelInfo,
     ModelMessage,
     ModelUsage,
     ProviderAccess,
     ReplyFinished,
-    ResponseSchema,
-    TextContent,
     TextDelta,
     ToolCall,
     ToolSpec,
@@ -26,16 +21,10 @@ from retinue.kit.egress import Egress
 from retinue.kit.secrets import Secret
 from retinue.kit.settings import LOOPBACK
 from tests.adapters.llm_replies import Call
+from tests.adapters.llm_requests import GREETING, PERSON, with_every_option
 from tests.adapters.llm_server import KEY, at_once, in_bytes, provider_server, serve_and_connect, user
 
 WEATHER = ToolSpec("get_weather", "The weather at a place", {"type": "object", "properties": {"city": {}}})
-PERSON = {
-    "type": "object",
-    "properties": {"name": {"type": "string"}},
-    "required": ["name"],
-    "additionalProperties": False,
-}
-GREETING = "Grüß Gott, 世界! 👩‍👩‍👧 It is a fine day."
 
 
 async def test_a_reply_has_text_usage_and_the_model_that_answered():
@@ -114,29 +103,7 @@ async def test_parallel_tool_calls_go_there_and_their_results_back(is_streamed):
 
 async def test_every_option_reaches_the_wire():
     async with serve_and_connect("openai") as (server, provider):
-        await provider.chat(
-            ChatRequest(
-                model="gpt-4o",
-                messages=(
-                    ModelMessage(role="system", content="Be brief."),
-                    ModelMessage(
-                        role="user",
-                        content=(
-                            TextContent("Look"),
-                            ImageUrl("https://x.example/a.png"),
-                            ImageData("image/png", "AAA"),
-                        ),
-                    ),
-                ),
-                tools=(WEATHER,),
-                tool_choice=ForcedTool("get_weather"),
-                temperature=0.2,
-                top_p=0.9,
-                max_tokens=50,
-                stop=("END",),
-                response_format=ResponseSchema("answer", PERSON),
-            )
-        )
+        await provider.chat(with_every_option("gpt-4o", WEATHER, 0.2, texts=("Look",)))
         sent = server.last.json
         assert sent["messages"][1]["content"] == [
             {"type": "text", "text": "Look"},

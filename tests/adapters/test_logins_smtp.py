@@ -27,11 +27,9 @@ LOGIN = f"me:{PASSWORD}"
 
 @pytest.fixture(scope="session")
 def certificate(tmp_path_factory) -> Path:
-    folder = tmp_path_factory.mktemp("smtp")
+    folder: Path = tmp_path_factory.mktemp("smtp")
     make_certificate(folder)
-    both = folder / "both.pem"
-    both.write_bytes((folder / "server.key").read_bytes() + (folder / "server.crt").read_bytes())
-    return both
+    return folder / "both.pem"
 
 
 @pytest.fixture

@@ -1,10 +1,8 @@
 """Mail reaches a real SMTP server or the outbox, and no value of a mail becomes a header."""
 
 import asyncio
-import datetime as dt
 import email
 import email.policy
-import ipaddress
 import json
 import stat
 import subprocess
@@ -13,11 +11,6 @@ from pathlib import Path
 
 import pytest
 import structlog
-from cryptography import x509
-from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, generate_private_key
-from cryptography.hazmat.primitives.hashes import SHA256
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
-from cryptography.x509.oid import NameOID
 from structlog.testing import capture_logs
 
 from retinue.adapters.mail import Mail, MailFailed, OutboxMailer, SmtpMailer, mailer_for
@@ -25,6 +18,7 @@ from retinue.kit.clock import ManualClock, to_instant
 from retinue.kit.errors import Invalid
 from retinue.kit.secrets import Secret
 from retinue.kit.settings import BadSetting, Settings
+from tests.adapters.foreign_databases import make_certificate
 from tests.adapters.mail_injections import RECIPIENTS, SUBJECTS
 
 SERVER = Path(__file__).with_name("smtp_server.py")
@@ -70,26 +64,9 @@ def server(tmp_path):
 
 @pytest.fixture(scope="session")
 def certificate(tmp_path_factory) -> Path:
-    key = generate_private_key(SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "mail test")])
-    today = dt.datetime.now(dt.UTC)
-    names = [x509.DNSName("127.1"), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]
-    made = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(today - dt.timedelta(days=1))
-        .not_valid_after(today + dt.timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName(names), critical=False)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-        .sign(key, SHA256())
-    )
-    path = tmp_path_factory.mktemp("tls") / "server.pem"
-    private = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-    path.write_bytes(private + made.public_bytes(Encoding.PEM))
-    return path
+    folder: Path = tmp_path_factory.mktemp("tls")
+    make_certificate(folder, "127.1", "127.0.0.1")
+    return folder / "both.pem"
 
 
 def mailer(server: Server, scheme="smtp", login="", host="127.0.0.1", **options) -> SmtpMailer:

@@ -19,7 +19,7 @@ async def companies():
         yield opened
 
 
-async def test_sendgrid_takes_a_mail_and_says_why_not(companies):
+async def test_sendgrid_takes_a_mail(companies):
     sent = await companies.send("sendgrid", MAIL)
     assert sent.provider_id == "14c5d75ce93.dfd.64b469"
     body = companies.last.json
@@ -29,6 +29,9 @@ async def test_sendgrid_takes_a_mail_and_says_why_not(companies):
     assert body["subject"] == "Grüße 👋"
     assert [part["value"] for part in body["content"]] == ["Hällo\nWelt", "<p>Hällo</p>"]
     assert body["headers"]["Message-ID"] == "<ntf_1@example.com>"
+
+
+async def test_sendgrid_says_why_it_refuses_and_whether_for_good(companies):
     refused = await companies.refusal("sendgrid", NotificationMessage("refused@example.org", "s", "t"))
     assert refused.message == (
         "SendGrid answered 400: Does not contain a valid address. (personalizations.0.to.0.email)"
@@ -56,13 +59,16 @@ async def test_mailgun_takes_a_form_and_says_why_not(companies):
     assert "Domain not found" in (await companies.refusal("mailgun", domain="other.example.com")).message
 
 
-async def test_ses_gets_a_request_whose_signature_holds_and_says_why_not(companies):
+async def test_ses_gets_a_request_whose_signature_holds(companies):
     assert (await companies.send("ses", MAIL)).provider_id == "010001-abc-000000"
     body = companies.last.json
     assert "/eu-west-1/ses/aws4_request" in companies.last.headers["authorization"]
     assert body["FromEmailAddress"] == "=?utf-8?b?R3LDtsOfZQ==?= <us@example.com>"
     assert body["Content"]["Simple"]["Body"]["Html"]["Data"] == "<p>Hällo</p>"
     assert (await companies.send("aws_ses")).detail == "accepted"
+
+
+async def test_ses_says_why_it_refuses_and_whether_for_good(companies):
     refused = await companies.refusal("ses", NotificationMessage("refused@example.org", "s", "t"))
     assert refused.message.startswith(
         "Amazon SES answered 400: MessageRejected: Email address is not verified."
@@ -137,9 +143,11 @@ async def test_a_bot_posts_and_refusals_come_with_a_good_status(companies):
     assert companies.last.json["text"].endswith("&amp;… (shortened)")
 
 
-async def test_an_endpoint_gets_the_message_and_a_signature_it_can_check(companies):
-    message = NotificationMessage("usr_1", "Title", "Text", "<p>", {"form_id": "form_1"}, "ntf_7")
-    sent = await companies.send("webhook", message, method="put", headers={"X-Team": "blue"})
+TOLD = NotificationMessage("usr_1", "Title", "Text", "<p>", {"form_id": "form_1"}, "ntf_7")
+
+
+async def test_an_endpoint_gets_the_message_as_json(companies):
+    sent = await companies.send("webhook", TOLD, method="put", headers={"X-Team": "blue"})
     assert sent.detail == "answered 202"
     request = companies.last
     assert (request.method, request.path, request.headers["x-team"]) == ("PUT", "/hook", "blue")
@@ -154,9 +162,12 @@ async def test_an_endpoint_gets_the_message_and_a_signature_it_can_check(compani
         "html": "<p>",
         "data": {"form_id": "form_1"},
     }
+
+
+async def test_an_endpoint_with_a_secret_gets_signatures_it_can_check(companies):
     ours = new_signing_secret()
     for secret, key in ((ours, base64.b64decode(ours[6:])), ("chosen by hand", b"chosen by hand")):
-        await companies.send("http", message, secret=secret)
+        await companies.send("http", TOLD, secret=secret)
         headers, body = companies.last.headers, companies.last.body
         assert headers["webhook-id"] == "ntf_7"
         assert headers["webhook-timestamp"] == headers["x-service-timestamp"] == "1800000000"
@@ -164,6 +175,9 @@ async def test_an_endpoint_gets_the_message_and_a_signature_it_can_check(compani
         assert headers["webhook-signature"] == f"v1,{base64.b64encode(signed).decode()}"
         own = hmac.new(secret.encode(), b"1800000000." + body, hashlib.sha256).hexdigest()
         assert headers["x-service-signature"] == f"sha256={own}"
+
+
+async def test_an_endpoint_refuses_for_good_or_for_now_by_its_status(companies):
     for status, is_permanent in ((400, True), (422, True), (401, False), (409, False), (500, False)):
         companies.answers.append(as_json({"error": "no thanks"}, status))
         refused = await companies.refusal("http")
@@ -171,6 +185,9 @@ async def test_an_endpoint_gets_the_message_and_a_signature_it_can_check(compani
             f"The endpoint answered {status}: no thanks",
             is_permanent,
         )
+
+
+async def test_an_endpoint_may_ask_to_be_tried_later(companies):
     for told, seconds in (
         ("Fri, 15 Jan 2027 08:01:00 GMT", 60),
         ("-5", None),

@@ -51,11 +51,9 @@ class Opened:
 
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory) -> Path:
-    folder = tmp_path_factory.mktemp("smtp")
+    folder: Path = tmp_path_factory.mktemp("smtp")
     make_certificate(folder)
-    both = folder / "both.pem"
-    both.write_bytes((folder / "server.key").read_bytes() + (folder / "server.crt").read_bytes())
-    return both
+    return folder / "both.pem"
 
 
 @pytest.fixture
@@ -102,32 +100,44 @@ async def refusal(outside, config, message=MAIL) -> ProviderRefused:
     return caught.value
 
 
-async def test_a_mail_arrives_with_its_id_and_nothing_in_it_becomes_a_header(server, outside):
+def sending_to(inbox: Opened) -> dict[str, str]:
+    return {"host": "127.0.0.1", "port": str(inbox.port), "from_email": "us@bücher.example"}
+
+
+async def test_a_mail_arrives_with_its_id_and_its_sender(server, outside):
     inbox = await server()
-    config = {"host": "127.0.0.1", "port": str(inbox.port), "from_email": "us@bücher.example"}
     name = 'Boß, "Us" <boss@bank.example>'
-    sent = await send(outside, SMTP, {**config, "from_name": name}, MAIL)
-    again = await send(outside, SMTP, {**config, "from_name": "=?utf-8?q?a=0D=0ABcc:_x@y?="}, MAIL)
-    assert sent.provider_id == again.provider_id == "<ntf_1@xn--bcher-kva.example>"
-    assert sent.detail == "OK"
-    [(facts, first), (_, second)] = inbox.received()
-    assert facts["from"] == "us@xn--bcher-kva.example"
-    assert facts["to"] == ["user@example.org"]
-    assert (first["Subject"], first["To"]) == ("Grüße 👋", "user@example.org")
-    [sender] = first["From"].addresses
+    sent = await send(outside, SMTP, {**sending_to(inbox), "from_name": name}, MAIL)
+    assert (sent.provider_id, sent.detail) == ("<ntf_1@xn--bcher-kva.example>", "OK")
+    [(facts, mail)] = inbox.received()
+    assert (facts["from"], facts["to"]) == ("us@xn--bcher-kva.example", ["user@example.org"])
+    assert (mail["Subject"], mail["To"]) == ("Grüße 👋", "user@example.org")
+    [sender] = mail["From"].addresses
     assert (sender.display_name, sender.addr_spec) == (name, "us@xn--bcher-kva.example")
-    assert first.get_body(["plain"]).get_content().strip() == "Hällo"
-    assert first.get_body(["html"]).get_content().strip() == "<p>Hällo</p>"
-    assert second["Bcc"] is None
-    assert [one.addr_spec for one in second["From"].addresses] == ["us@xn--bcher-kva.example"]
+    assert mail.get_body(["plain"]).get_content().strip() == "Hällo"
+    assert mail.get_body(["html"]).get_content().strip() == "<p>Hällo</p>"
+
+
+async def test_neither_a_name_nor_a_subject_becomes_a_header(server, outside):
+    inbox = await server()
+    config = sending_to(inbox)
+    sent = await send(outside, SMTP, {**config, "from_name": "=?utf-8?q?a=0D=0ABcc:_x@y?="}, MAIL)
+    assert sent.provider_id == "<ntf_1@xn--bcher-kva.example>"
+    [(_, named)] = inbox.received()
+    assert [one.addr_spec for one in named["From"].addresses] == ["us@xn--bcher-kva.example"]
     for subject in [*SUBJECTS, *(f"a{gap * 3}b" for gap in BREAKS), "x" * 3000]:
         await send(outside, SMTP, config, NotificationMessage("user@example.org", subject, f"t{subject}"))
-    for _, message in inbox.received()[2:]:
+    for _, message in inbox.received():
         assert message["Bcc"] is None
         assert message["Subject"]
         assert "\n" not in message["Subject"]
-    await send(outside, SMTP, config, NotificationMessage("jürgen@bücher.example", "", "Only text"))
-    facts, plain = inbox.received()[-1]
+
+
+async def test_the_text_of_a_mail_without_a_title_becomes_its_subject(server, outside):
+    inbox = await server()
+    mail = NotificationMessage("jürgen@bücher.example", "", "Only text")
+    await send(outside, SMTP, sending_to(inbox), mail)
+    [(facts, plain)] = inbox.received()
     assert facts["to"] == ["jürgen@xn--bcher-kva.example"]
     assert plain["Subject"] == "Only text"
 

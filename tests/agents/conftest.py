@@ -1,11 +1,14 @@
 from collections.abc import AsyncIterator
+from typing import Any
 
 import pytest
 
 from retinue.access.models import Role
 from retinue.app import Service
 from retinue.kit.clock import ManualClock
+from tests.adapters.llm_server import ProviderServer
 from tests.client import Api
+from tests.factories.knowledge import School
 from tests.factories.people import People
 from tests.tools.servers.rest_api import RestApi, rest_api
 
@@ -37,3 +40,20 @@ async def other_process(service: Service, clock: ManualClock) -> AsyncIterator[S
     await other.start()
     yield other
     await other.stop()
+
+
+@pytest.fixture
+async def person(people: People) -> Api:
+    return await people.signed_in(Role.tenant_admin)
+
+
+@pytest.fixture
+async def school(service: Service, provider: ProviderServer) -> School:
+    """Teaches agents documents; the service of the test says with which model."""
+    return School(service, provider)
+
+
+@pytest.fixture
+async def agent(school: School, person: Api) -> dict[str, Any]:
+    """An agent that learns from documents."""
+    return await school.admit(person)

@@ -25,19 +25,25 @@ def create(name: str = "New", **more: Any) -> dict[str, Any]:
     return {"op": "create", "data": agent_body(name=name), **more}
 
 
-@pytest.mark.parametrize("atomic", [False, True])
-async def test_all_kinds_of_operation_are_carried_out_in_order(admin, atomic: bool) -> None:
-    one, two, three, four = [await make_agent(admin, name=str(n)) for n in range(4)]
+async def send_every_kind(admin: Api, atomic: bool) -> tuple[list[str], Response]:
+    """Send one operation of each kind, and return the ids of the agents that were there before as well."""
+    ids = [(await make_agent(admin, name=str(number)))["id"] for number in range(4)]
     answer = await send_batch(
         admin,
         create("Made", ref="a"),
-        {"op": "update", "id": one["id"], "data": {"name": "Renamed"}, "ref": 7},
-        {"op": "delete", "id": two["id"]},
-        {"op": "publish", "id": three["id"]},
-        {"op": "archive", "id": four["id"]},
+        {"op": "update", "id": ids[0], "data": {"name": "Renamed"}, "ref": 7},
+        {"op": "delete", "id": ids[1]},
+        {"op": "publish", "id": ids[2]},
+        {"op": "archive", "id": ids[3]},
         atomic=atomic,
     )
     assert answer.status == 200, answer
+    return ids, answer
+
+
+@pytest.mark.parametrize("atomic", [False, True])
+async def test_all_kinds_of_operation_are_carried_out_in_order(admin, atomic: bool) -> None:
+    ids, answer = await send_every_kind(admin, atomic)
     body = answer.json()
     assert body["summary"] == {"total": 5, "succeeded": 5, "failed": 0}
     data = body["data"]
@@ -45,16 +51,22 @@ async def test_all_kinds_of_operation_are_carried_out_in_order(admin, atomic: bo
     assert [item["status"] for item in data] == [201, 200, 204, 200, 200]
     assert [item["ref"] for item in data] == ["a", 7, None, None, None]
     assert all(item["success"] and "error" not in item for item in data)
-    assert [item["id"] for item in data][1:] == [each["id"] for each in (one, two, three, four)]
-    assert data[2]["result"] is None
-    assert data[0]["result"] == {
-        name: value for name, value in (await read_agent(admin, data[0])).items() if name in data[0]["result"]
-    }
-    assert [data[n]["result"]["status"] for n in (3, 4)] == ["published", "archived"]
+    assert [item["id"] for item in data][1:] == ids
     assert await names(admin) == ["2", "3", "Made", "Renamed"]
 
 
-async def test_one_failure_leaves_the_others_alone(people, admin) -> None:
+@pytest.mark.parametrize("atomic", [False, True])
+async def test_the_result_of_an_operation_is_the_agent_it_leaves(admin, atomic: bool) -> None:
+    _, answer = await send_every_kind(admin, atomic)
+    made, _, deleted, published, archived = answer.json()["data"]
+    whole = await read_agent(admin, made)
+    assert made["result"] == {name: value for name, value in whole.items() if name in made["result"]}
+    assert deleted["result"] is None
+    assert [one["result"]["status"] for one in (published, archived)] == ["published", "archived"]
+
+
+async def send_with_failures(admin: Api) -> dict[str, Any]:
+    """Send four operations that fail between two that do not, and return the body of the answer."""
     agent = await make_agent(admin, name="Old")
     archived = await change_agent(admin, await make_agent(admin, name="Archived"), status="archived")
     answer = await send_batch(
@@ -67,18 +79,29 @@ async def test_one_failure_leaves_the_others_alone(people, admin) -> None:
         {"op": "update", "id": agent["id"], "data": {"name": "Renamed"}},
     )
     assert answer.status == 207, answer
-    body = answer.json()
+    return answer.json()
+
+
+async def test_one_failure_leaves_the_others_alone(people, admin) -> None:
+    body = await send_with_failures(admin)
     assert body["summary"] == {"total": 6, "succeeded": 2, "failed": 4}
-    data = body["data"]
-    assert [item["status"] for item in data] == [201, 404, 422, 409, 422, 200]
-    codes = [item["error"]["code"] for item in data[1:5]]
-    assert codes == ["agent_not_found", "validation_error", "invalid_transition", "validation_error"]
-    assert set(data[2]["error"]["details"]) == {"data.name", "data.system_prompt"}
-    assert data[4]["error"]["details"] == {"id": "is required"}
-    assert (data[1]["ref"], data[1]["id"]) == ("r", "agt_aaaaaaaaaaaaaaaaaaaaaaaaaa")
-    assert "result" not in data[1]
+    assert [item["status"] for item in body["data"]] == [201, 404, 422, 409, 422, 200]
     assert await names(admin) == ["Archived", "New", "Renamed"]
     assert len(await events(people, "agent.created")) == 3
+
+
+async def test_each_operation_that_failed_says_why(admin) -> None:
+    _, missing, incomplete, archived, nameless, _ = (await send_with_failures(admin))["data"]
+    assert [one["error"]["code"] for one in (missing, incomplete, archived, nameless)] == [
+        "agent_not_found",
+        "validation_error",
+        "invalid_transition",
+        "validation_error",
+    ]
+    assert set(incomplete["error"]["details"]) == {"data.name", "data.system_prompt"}
+    assert nameless["error"]["details"] == {"id": "is required"}
+    assert (missing["ref"], missing["id"]) == ("r", "agt_aaaaaaaaaaaaaaaaaaaaaaaaaa")
+    assert "result" not in missing
 
 
 async def test_all_or_none_leaves_nothing_behind_when_one_fails(people, admin) -> None:

@@ -1,19 +1,18 @@
 """The passages of a document, many documents at once, and why a passage was found."""
 
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 
 from retinue.access.models import Role
 from retinue.app import Service
-from tests.adapters.llm_server import provider_server
 from tests.conftest import ServiceMaker
 from tests.factories.agents import make_agent
-from tests.factories.knowledge import EMBEDDING_MODEL, School
+from tests.factories.knowledge import EMBEDDING_MODEL
 
 PUMP = ("pump.txt", b"The pump runs dry.")
 TANK = ("tank.txt", b"The tank is empty.")
+SHELVES = [(f"{number}.txt", f"Shelf {number} holds paper.".encode()) for number in range(8)]
 GUIDE = "# Guide\n\n" + "\n\n".join(
     f"## Part {number}\n\n" + f"Step {number} turns valve {number}. " * 30 for number in range(1, 8)
 )
@@ -22,22 +21,6 @@ GUIDE = "# Guide\n\n" + "\n\n".join(
 @pytest.fixture
 async def service(make_service: ServiceMaker) -> Service:
     return await make_service(embedding_model=EMBEDDING_MODEL)
-
-
-@pytest.fixture
-async def school(service: Service) -> AsyncIterator[School]:
-    async with provider_server() as server:
-        yield School(service, server)
-
-
-@pytest.fixture
-async def person(people: Any) -> Any:
-    return await people.signed_in(Role.tenant_admin)
-
-
-@pytest.fixture
-async def agent(school: School, person: Any) -> Any:
-    return await school.admit(person)
 
 
 def chunks(agent: dict[str, Any], document_id: str) -> str:
@@ -152,10 +135,7 @@ async def test_a_viewer_reads_passages_but_changes_no_documents(
 
 
 async def test_a_search_explains_what_it_found(school: Any, person: Any, agent: Any) -> None:
-    others = [(f"{number}.txt", f"Shelf {number} holds paper.".encode()) for number in range(8)]
-    await school.teach(person, agent, PUMP, *others)
-    plain = await school.ask(person, agent, "Why does the pump run dry?")
-    assert all("explanation" not in one for one in plain)
+    await school.teach(person, agent, PUMP, *SHELVES)
     explained = await school.ask(person, agent, "Why does the pump run dry?", explain=True, top_k=9)
     best = explained[0]
     assert best["document_name"] == "pump.txt"
@@ -165,7 +145,15 @@ async def test_a_search_explains_what_it_found(school: Any, person: Any, agent: 
     assert 0 < best["explanation"]["word_share"] <= 1
     expected = best["explanation"]["similarity"] + 0.4 * best["explanation"]["word_share"]
     assert best["relevance_score"] == pytest.approx(min(1, expected), abs=0.001)
-    # What a turn is given is exactly what a plain search returns.
+
+
+async def test_an_explained_search_marks_exactly_what_a_turn_is_given(
+    school: Any, person: Any, agent: Any
+) -> None:
+    await school.teach(person, agent, PUMP, *SHELVES)
+    plain = await school.ask(person, agent, "Why does the pump run dry?")
+    assert all("explanation" not in one for one in plain)
+    explained = await school.ask(person, agent, "Why does the pump run dry?", explain=True, top_k=9)
     given = [one["chunk_id"] for one in explained if one["explanation"]["is_given"]]
     assert given == [one["chunk_id"] for one in plain]
     shelf = await school.ask(person, agent, "Which shelf holds paper?", explain=True, top_k=9)

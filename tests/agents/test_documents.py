@@ -1,16 +1,14 @@
 """The documents of an agent: listed, read, changed and deleted, by those who may."""
 
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 
 from retinue.access.models import Role
 from retinue.app import Service
-from tests.adapters.llm_server import provider_server
 from tests.conftest import ServiceMaker
 from tests.factories.agents import make_agent
-from tests.factories.knowledge import EMBEDDING_MODEL, School
+from tests.factories.knowledge import EMBEDDING_MODEL
 
 PUMP = ("pump.txt", b"The pump runs dry.")
 NOTES = ("notes.md", b"# Notes\n\nThe tank is empty.")
@@ -19,22 +17,6 @@ NOTES = ("notes.md", b"# Notes\n\nThe tank is empty.")
 @pytest.fixture
 async def service(make_service: ServiceMaker) -> Service:
     return await make_service(embedding_model=EMBEDDING_MODEL)
-
-
-@pytest.fixture
-async def school(service: Service) -> AsyncIterator[School]:
-    async with provider_server() as server:
-        yield School(service, server)
-
-
-@pytest.fixture
-async def person(people: Any) -> Any:
-    return await people.signed_in(Role.tenant_admin)
-
-
-@pytest.fixture
-async def agent(school: School, person: Any) -> Any:
-    return await school.admit(person)
 
 
 def path(agent: dict[str, Any], document_id: str = "") -> str:

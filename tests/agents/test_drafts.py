@@ -58,10 +58,9 @@ async def test_a_draft_can_be_sent_back_as_it_was_read(admin: Api) -> None:
     assert saved.json()["snapshot"] == snapshot
 
 
-async def test_saving_a_draft_changes_nothing_of_the_agent(admin: Api, people: People) -> None:
-    agent = await make_agent(admin)
+async def save_many_changes(admin: Api, agent: Json) -> tuple[Json, Json, Json]:
+    """Save a draft with changes of every kind; return it, the tool and the sub-agent that it adds."""
     tool, helper = await make_tool(admin, name="Weather"), await make_agent(admin, name="Helper")
-    before = await read_agent(admin, agent)
     saved = await save(
         admin,
         agent,
@@ -72,6 +71,22 @@ async def test_saving_a_draft_changes_nothing_of_the_agent(admin: Api, people: P
         web_search={"enabled": True, "max_results": 3},
         log_settings={"retention_days": 7},
     )
+    return saved, tool, helper
+
+
+async def test_saving_a_draft_changes_nothing_of_the_agent(admin: Api, people: People) -> None:
+    agent = await make_agent(admin)
+    before = await read_agent(admin, agent)
+    await save_many_changes(admin, agent)
+    assert await read_agent(admin, agent) == before
+    assert len(await versions_of(admin, agent)) == 1
+    (event,) = await events(people, "system.agent_draft.saved")
+    assert event.data["agent_id"] == agent["id"]
+
+
+async def test_a_saved_draft_has_its_changes_and_takes_the_rest_from_the_agent(admin: Api) -> None:
+    agent = await make_agent(admin)
+    saved, _, _ = await save_many_changes(admin, agent)
     assert (saved["is_stored"], saved["is_changed"], saved["based_on"]) == (True, True, 1)
     assert saved["updated_by"] == admin.user.id
     snapshot = saved["snapshot"]
@@ -81,15 +96,17 @@ async def test_saving_a_draft_changes_nothing_of_the_agent(admin: Api, people: P
     assert snapshot["sub_agents"][0]["name"] == "Helper"
     assert (snapshot["web_search"]["max_results"], snapshot["web_search"]["safe_search"]) == (3, True)
     assert snapshot["log_settings"]["log_messages"] is True
-    assert await read_agent(admin, agent) == before
-    assert len(await versions_of(admin, agent)) == 1
-    (event,) = await events(people, "system.agent_draft.saved")
-    assert event.data["agent_id"] == agent["id"]
+
+
+async def test_the_differences_of_a_draft_are_what_was_changed_in_it(admin: Api) -> None:
+    agent = await make_agent(admin)
+    before = await read_agent(admin, agent)
+    saved, tool, helper = await save_many_changes(admin, agent)
     assert await differences(admin, agent) == {
         "system_prompt": (before["system_prompt"], "Other"),
         "temperature": (0.7, None),
-        f"tools.{tool['id']}": (None, snapshot["tools"][0]),
-        f"sub_agents.{helper['id']}": (None, snapshot["sub_agents"][0]),
+        f"tools.{tool['id']}": (None, saved["snapshot"]["tools"][0]),
+        f"sub_agents.{helper['id']}": (None, saved["snapshot"]["sub_agents"][0]),
         "web_search.enabled": (False, True),
         "web_search.max_results": (5, 3),
         "log_settings.retention_days": (30, 7),
@@ -245,9 +262,15 @@ async def test_publishing_a_draft_makes_one_version_with_the_note(admin: Api, pe
     assert len(await events(people, "agent.published")) == 1
     assert len(await events(people, "agent.updated")) == 2
 
+
+async def test_publishing_the_next_draft_makes_the_next_version(admin: Api, people: People) -> None:
+    agent = await make_agent(admin)
+    await save(admin, agent, system_prompt="Drafted")
+    assert (await publish(admin, agent))["version"] == 2
+    assert len(await events(people, "agent.published")) == 1
     await save(admin, agent, system_prompt="Again")
     published = await publish(admin, agent)
-    assert (published["version"], published["system_prompt"]) == (4, "Again")
+    assert (published["version"], published["system_prompt"]) == (3, "Again")
     assert (await versions_of(admin, agent))[0]["summary"] == "Published the draft."
     assert len(await events(people, "agent.published")) == 2
 

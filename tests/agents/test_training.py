@@ -1,19 +1,16 @@
 """Training over HTTP: what is taken, what is refused, and what is answered."""
 
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 
-from retinue.access.models import Role
 from retinue.app import Service
 from retinue.files.models import File
 from retinue.kit.jobs.models import Job
 from retinue.knowledge.models import Document, KnowledgeBase
-from tests.adapters.llm_server import provider_server
 from tests.conftest import ServiceMaker
 from tests.factories.agents import read_agent
-from tests.factories.knowledge import EMBEDDING_MODEL, School, form
+from tests.factories.knowledge import EMBEDDING_MODEL, form
 
 PUMP = ("pump.txt", b"The pump runs dry.")
 MEGABYTE = 1024 * 1024
@@ -22,22 +19,6 @@ MEGABYTE = 1024 * 1024
 @pytest.fixture
 async def service(make_service: ServiceMaker) -> Service:
     return await make_service(embedding_model=EMBEDDING_MODEL)
-
-
-@pytest.fixture
-async def school(service: Service) -> AsyncIterator[School]:
-    async with provider_server() as server:
-        yield School(service, server)
-
-
-@pytest.fixture
-async def person(people: Any) -> Any:
-    return await people.signed_in(Role.tenant_admin)
-
-
-@pytest.fixture
-async def agent(school: School, person: Any) -> Any:
-    return await school.admit(person)
 
 
 async def test_training_answers_before_it_is_done(school: Any, person: Any, agent: Any) -> None:
@@ -149,7 +130,7 @@ async def test_a_deleted_agent_takes_its_documents_along(
 
 
 async def test_a_file_that_is_there_already_is_not_added_twice_on_request(
-    school: Any, person: Any, agent: Any, people: Any
+    school: Any, person: Any, agent: Any
 ) -> None:
     (first,) = await school.teach(person, agent, PUMP)
     again = await school.train(person, agent, ("copy of pump.txt", PUMP[1]), duplicates="skip")
@@ -157,20 +138,35 @@ async def test_a_file_that_is_there_already_is_not_added_twice_on_request(
     assert (again["status"], again["document_count"]) == ("unchanged", 1)
     assert again["message"] == "The agent already has documents with this content. Nothing was added."
     assert (again["documents"], again["already_present"]) == ([], [present])
+
+
+async def test_only_the_new_ones_of_several_files_are_added_on_request(
+    school: Any, person: Any, agent: Any, people: Any
+) -> None:
+    (first,) = await school.teach(person, agent, PUMP)
     mixed = await school.train(
         person, agent, ("new.txt", b"New."), PUMP, ("twice.txt", b"New."), duplicates="skip"
     )
     assert (mixed["status"], mixed["document_count"]) == ("training", 2)
     assert [one["name"] for one in mixed["documents"]] == ["new.txt"]
-    assert mixed["already_present"] == [present]
+    assert mixed["already_present"] == [{"id": first["id"], "name": "pump.txt", "status": "indexed"}]
     await school.work()
     async with people.context(person.user.tenant_id) as ctx:
         assert await ctx.db.count(File) == 2, "the bytes of the copies have no row"
-    # Another agent's knowledge is its own, and without the wish everything is added as before.
+
+
+async def test_a_file_that_another_agent_has_is_added(school: Any, person: Any, agent: Any) -> None:
+    await school.teach(person, agent, PUMP)
     other = await school.admit(person, name="Other")
     assert (await school.train(person, other, PUMP, duplicates="skip"))["document_count"] == 1
+
+
+async def test_a_file_that_is_there_already_is_added_again_without_the_request(
+    school: Any, person: Any, agent: Any
+) -> None:
+    await school.teach(person, agent, PUMP)
     plain = await school.train(person, agent, PUMP)
-    assert (plain["status"], plain["document_count"], "already_present" in plain) == ("training", 3, False)
+    assert (plain["status"], plain["document_count"], "already_present" in plain) == ("training", 2, False)
     assert (await school.try_to_train(person, agent, PUMP, duplicates="never")).status == 422
 
 

@@ -33,21 +33,27 @@ def refusal(answer: Response) -> tuple[int, str]:
     return answer.status, (answer.details or {}).get("reason") or answer.code
 
 
-async def test_an_approval_is_seen_and_counted_by_those_it_concerns(
-    admin: Api, people: People, requester: Api, boss: Api, ask: Ask
+async def test_an_approval_is_shown_with_its_rules_and_without_secrets(
+    requester: Api, boss: Api, ask: Ask
 ) -> None:
     approval = await ask(payload={"input": {"amount": 120, "api_key": "sk-123456", "max_tokens": 5}})
-    stranger = await people.signed_in(Role.agent_user)
     shown = (await boss.get(f"{PATH}/{approval.id}")).json()["data"]
     assert shown["payload"] == {"input": {"amount": 120, "api_key": "***", "max_tokens": 5}}
     assert shown["approvers"] == {"user_ids": [boss.user.id], "roles": []}
     assert (shown["required_approvals"], shown["approvals_received"], shown["responses"]) == (1, 0, [])
     assert (shown["on_timeout"], shown["allow_self_approval"]) == ("reject", False)
+    assert shown["names"] == {requester.user.id: requester.user.display_name}
+
+
+async def test_an_approval_is_listed_and_counted_for_those_it_concerns(
+    admin: Api, people: People, requester: Api, boss: Api, ask: Ask
+) -> None:
+    approval = await ask()
+    stranger = await people.signed_in(Role.agent_user)
     assert await list_ids(boss, status="pending", assigned_to_me="true", source_type="tool") == [approval.id]
+    assert await list_ids(boss, waiting_for_me="true") == [approval.id]
     assert await list_ids(requester) == [approval.id]
     assert await list_ids(requester, assigned_to_me="true") == []
-    assert await list_ids(boss, waiting_for_me="true") == [approval.id]
-    assert shown["names"] == {requester.user.id: requester.user.display_name}
     assert await list_ids(stranger) == []
     assert await list_ids(admin) == [approval.id]
     assert await list_ids(admin, source_type="workflow") == []
@@ -55,7 +61,7 @@ async def test_an_approval_is_seen_and_counted_by_those_it_concerns(
         assert (await person.get(f"{PATH}/count")).json() == {"count": count}
 
 
-async def test_an_approval_is_decided_once_by_its_approver(
+async def test_only_the_approver_decides(
     admin: Api, people: People, requester: Api, boss: Api, ask: Ask
 ) -> None:
     approval = await ask()
@@ -63,6 +69,11 @@ async def test_an_approval_is_decided_once_by_its_approver(
     assert refusal(await decide(stranger, approval.id)) == (404, "approval_not_found")
     assert refusal(await decide(requester, approval.id)) == (403, "not_an_approver")
     assert refusal(await decide(admin, approval.id)) == (403, "not_an_approver")
+    assert (await decide(boss, approval.id)).status == 200
+
+
+async def test_an_approval_is_decided_once_by_its_approver(people: People, boss: Api, ask: Ask) -> None:
+    approval = await ask()
     done = await decide(boss, approval.id, comment="Fine with me.", data={"note": "x"})
     assert done.status == 200, done
     record = done.json()["data"]
@@ -80,11 +91,18 @@ async def test_an_approval_is_decided_once_by_its_approver(
     )
     assert refusal(await decide(boss, approval.id)) == (409, "approval_already_resolved")
     assert refusal(await decide(boss, approval.id, "reject")) == (409, "approval_already_resolved")
+    assert len(await audits(people, "approval.approved")) == 1
+
+
+async def test_events_tell_who_asked_and_who_decided(
+    people: People, requester: Api, boss: Api, ask: Ask
+) -> None:
+    approval = await ask()
+    await decide(boss, approval.id, comment="Fine with me.")
     (requested,) = await events(people, "approval.requested")
     (approved,) = await events(people, "approval.approved")
     assert requested.data["requested_by"] == {"type": "user", "id": requester.user.id}
     assert (approved.data["resolved_by"], approved.data["comment"]) == (boss.user.id, "Fine with me.")
-    assert len(await audits(people, "approval.approved")) == 1
 
 
 def boss_or_roles(boss: Api) -> Approvers:
@@ -107,6 +125,9 @@ async def test_a_quorum_needs_different_people_and_keeps_the_first_edit(
     assert (await decide(other, pair.id, edited_input={"amount": 1})).status == 422
     # A super administrator is an administrator as well.
     assert (await decide(admin, pair.id)).json()["data"]["status"] == "approved"
+    # The audit log says that the call was changed; its values stay with the approval.
+    (approved,) = await audits(people, "approval.approved")
+    assert approved.metadata["edited_fields"] == ["amount"]
 
 
 async def test_one_rejection_ends_a_quorum(people: People, boss: Api, ask: Ask) -> None:
@@ -123,6 +144,27 @@ async def test_a_requester_approves_only_where_that_is_allowed(requester: Api, a
     allowed = await ask(requester.user.id, allow_self_approval=True)
     assert await list_ids(requester, waiting_for_me="true") == [allowed.id]
     assert (await decide(requester, allowed.id)).status == 200
+
+
+async def test_a_pending_approval_says_how_many_can_still_decide(
+    admin: Api, people: People, requester: Api, boss: Api, ask: Ask
+) -> None:
+    async def count_left(id: str) -> int | None:
+        return (await admin.get(f"{PATH}/{id}")).json()["data"].get("deciders_left")
+
+    named, own = await ask(), await ask(requester.user.id)
+    pair = await ask(approvers=boss_or_roles(boss), required_approvals=2)
+    administrators = len([admin, await people.signed_in(Role.tenant_admin)])
+    developer = await people.signed_in(Role.agent_developer)
+    assert [await count_left(one.id) for one in (named, own)] == [1, 0]
+    before = await count_left(pair.id)
+    assert before == 1 + administrators + len([developer])
+    await decide(developer, pair.id)
+    assert await count_left(pair.id) == before - 1
+    assert (await admin.post(f"/users/{boss.user.id}/deactivate")).status == 200
+    assert await count_left(named.id) == 0
+    await decide(admin, pair.id)
+    assert await count_left(pair.id) is None
 
 
 async def test_required_fields_are_filled_in_by_the_approver(boss: Api, ask: Ask) -> None:

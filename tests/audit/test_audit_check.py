@@ -15,6 +15,7 @@ from tests.client import Api
 GUIDE = Path(retinue.__file__).parents[2] / "docs/guides/audit.md"
 
 
+@pytest.mark.either_database
 async def test_the_command_proves_an_export_without_the_server(owner: Api, tmp_path: Path) -> None:
     lines = await export_of(owner)
     keys = await owner.get("/.well-known/retinue-audit-keys.json")

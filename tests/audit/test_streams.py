@@ -102,6 +102,7 @@ async def test_a_receiver_that_was_down_gets_everything_in_order(
     assert (await read(owner, stream))["lag"] == 0
 
 
+@pytest.mark.either_database
 async def test_a_receiver_that_missed_a_thousand_rows_gets_them_all_in_order(
     owner: Api, receiver: RestApi, service: Service, clock: ManualClock
 ) -> None:

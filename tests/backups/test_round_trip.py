@@ -8,10 +8,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from retinue.cli.backups.create import LAST_BACKUP, LastBackup, verify_backup
+from retinue.cli.backups.create import verify_backup
 from retinue.cli.backups.manifest import BackupRefused
 from retinue.kit.db.databases import direct_url
 from retinue.kit.errors import CannotStart
+from retinue.kit.last_backup import LAST_BACKUP, LastBackup
 from retinue.kit.settings import Settings
 from retinue.kit.vault import KEY_FILE
 from tests.backups.conftest import CANARY, NAME, PASSPHRASE, Filled, Opener, restore, upload

@@ -15,19 +15,31 @@ HERE = Path(__file__).parent
 PATIENCE_MS = 60_000
 """Longer than anything takes here, also while all of a machine's cores run other tests."""
 
+MAX_JOURNEYS = 20
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Runs browser tests on one database only; `make test` runs the main journeys."""
+    """Runs browser tests on one database only; `make test` runs the main journeys, each in one look."""
     reason = (
         "Chromium is not installed (Debian: apt-get install chromium); what a browser shows is not tested"
     )
+    seen: set[str] = set()
     for item in items:
         if HERE in item.path.parents:
             item.add_marker(pytest.mark.either_database)
-            if item.get_closest_marker("journey") is None:
+            journey = item.nodeid.partition("[")[0]
+            if item.get_closest_marker("journey") is None or journey in seen:
                 item.add_marker(pytest.mark.campaign)
+            seen.add(journey)
             if CHROMIUM is None:
                 item.add_marker(pytest.mark.skip(reason=reason))
+    journeys = [item for item in items if item.get_closest_marker("journey") and not _is_campaign(item)]
+    if len(journeys) > MAX_JOURNEYS:
+        raise pytest.UsageError(f"{len(journeys)} journeys are more than {MAX_JOURNEYS}: choose")
+
+
+def _is_campaign(item: pytest.Item) -> bool:
+    return item.get_closest_marker("campaign") is not None
 
 
 @pytest.fixture(scope="session")

@@ -83,11 +83,18 @@ async def problems(page: Any) -> dict[str, str]:
     return found
 
 
-async def violations(page: Any) -> list[str]:
-    """Return the violations of WCAG 2.2, levels A and AA, that axe finds."""
+# Colours are mixed while something fades in. What never ends, such as a spinner, is not waited for.
+_ENDED = """() => Promise.all(document.getAnimations()
+  .filter((one) => Number.isFinite(one.effect?.getComputedTiming().endTime))
+  .map((one) => one.finished.catch(() => undefined)))"""
+
+
+async def violations(page: Any, within: str = "html") -> list[str]:
+    """Return the violations of WCAG 2.2, levels A and AA, that axe finds in these elements."""
     await page.evaluate(_axe())
-    run = "axe.run(document, { runOnly: { type: 'tag', values: %s } })" % _LEVELS  # noqa: UP031  braces
-    found = await page.evaluate(run)
+    await page.evaluate(_ENDED)
+    run = "(within) => axe.run(within, { runOnly: { type: 'tag', values: %s } })" % _LEVELS  # noqa: UP031  braces
+    found = await page.evaluate(run, within)
     assert len(found["passes"]) > 5
     return [f"{one['id']}: {node['html']}" for one in found["violations"] for node in one["nodes"]]
 

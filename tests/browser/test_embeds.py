@@ -34,11 +34,9 @@ async def test_the_script_puts_the_form_where_it_stands_in_a_strict_page_of_anot
     await send(page)
     await wait_for_thanks(page)
     (kept,) = await site.submissions(form)
-    assert kept["data"]["name"] == "Ada"
-    assert kept["data"]["ref"] == "mail"
+    assert (kept["data"]["name"], kept["data"]["ref"]) == ("Ada", "mail")
     assert kept["files"][0]["filename"] == "a.txt"
-    assert kept["metadata"]["source"] == "embed"
-    assert kept["metadata"]["page_url"] == address
+    assert (kept["metadata"]["source"], kept["metadata"]["page_url"]) == ("embed", address)
     assert "secret" not in str(kept)
     assert await page.evaluate("window.heard") == kept["id"]
 

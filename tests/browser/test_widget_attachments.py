@@ -1,6 +1,5 @@
 """Files that a visitor sends with the widget: chosen, pasted and dropped, and refused in words."""
 
-import pytest
 from playwright.async_api import expect
 
 from tests.adapters.llm_server import provider_server
@@ -22,7 +21,6 @@ PASTE = """(input, text) => {
 }"""
 
 
-@pytest.mark.journey
 async def test_files_are_chosen_pasted_dropped_and_refused_in_words(site, other_site, page):
     async with provider_server() as provider:
         tag = await widget_tag(site, provider)

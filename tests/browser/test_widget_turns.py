@@ -1,6 +1,5 @@
 """The widget through a whole conversation: an approval on the way, a reload, and sources that open."""
 
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
@@ -9,17 +8,11 @@ from playwright.async_api import expect
 from retinue.chat.engine.parts import Source
 from retinue.chat.models import Message
 from tests.adapters.llm_replies import Call
-from tests.adapters.llm_server import KEY, ProviderServer, provider_server
+from tests.adapters.llm_server import KEY, ProviderServer
 from tests.browser.forms import violations
 from tests.browser.site import OtherSite, Site
 from tests.e2e.chatting import open_database
 from tests.tools.servers.rest_api import rest_api
-
-
-@pytest.fixture
-async def provider() -> AsyncIterator[ProviderServer]:
-    async with provider_server() as server:
-        yield server
 
 
 async def widget_of(site: Site, provider: ProviderServer, tool_url: str) -> tuple[str, str]:

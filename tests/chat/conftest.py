@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from retinue.app import Service
-from tests.adapters.llm_server import ProviderServer, provider_server
+from tests.adapters.llm_server import ProviderServer
 from tests.chat.approving import Cast, Desk
 from tests.client import Api
 from tests.factories.agents import attach_tool, make_agent
@@ -14,12 +14,6 @@ from tests.factories.people import People
 from tests.factories.providers import add_key_for
 from tests.factories.tools import change_tool, make_tool
 from tests.tools.servers.rest_api import RestApi, rest_api
-
-
-@pytest.fixture
-async def provider() -> AsyncIterator[ProviderServer]:
-    async with provider_server() as server:
-        yield server
 
 
 @pytest.fixture

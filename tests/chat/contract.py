@@ -1,7 +1,16 @@
 """Objects and calls of chat for the contract tests."""
 
 from retinue.agents.models import Agent
-from retinue.chat.models import ChatJob, Conversation, ConversationFile, FileDerivative, Message
+from retinue.chat.attachment_models import (
+    ConversationFile,
+    FileDerivative,
+)
+from retinue.chat.models import (
+    ChatJob,
+    Conversation,
+    Message,
+)
+from retinue.chat.share_models import ConversationReader, ConversationShare, ShareAudience
 from tests.contract.knowledge import Call, DomainContract, Scene, World
 from tests.factories.agents import make_agent
 from tests.factories.conversations import Talk, some_talk
@@ -14,11 +23,37 @@ async def _make(world: World) -> dict[str, str]:
     if agent is None:
         return {}
     talk = await some_talk(world.ctx, agent, world.owner.id, world.name)
+    await _share_with_owner(world, talk)
     return {"conversation_id": talk.conversation.id, "message_id": talk.reply.id, "job_id": talk.job.id}
 
 
+async def _share_with_owner(world: World, talk: Talk) -> None:
+    """Store a share that lets nobody read who could not read before."""
+    await world.ctx.db.update(talk.conversation, is_shared=True)
+    await world.ctx.db.insert(
+        ConversationShare(
+            conversation_id=talk.conversation.id,
+            audience=ShareAudience.people,
+            until_message_id=talk.reply.id,
+            until_position=talk.reply.position,
+        )
+    )
+    await world.ctx.db.insert(
+        ConversationReader(conversation_id=talk.conversation.id, user_id=world.owner.id)
+    )
+
+
 CONTRACT = DomainContract(
-    records=(Conversation, ConversationFile, FileDerivative, Message, ChatJob), make=_make
+    records=(
+        Conversation,
+        ConversationFile,
+        ConversationShare,
+        ConversationReader,
+        FileDerivative,
+        Message,
+        ChatJob,
+    ),
+    make=_make,
 )
 
 
@@ -64,6 +99,28 @@ async def rename_conversation(scene: Scene) -> Call:
     return Call(scene.me, {"title": "Renamed"}, {"conversation_id": talk.conversation.id})
 
 
+@CONTRACT.writes()
+async def make_conversation_title(scene: Scene) -> Call:
+    talk = await _talk(scene)
+    return Call(scene.me, {}, {"conversation_id": talk.conversation.id})
+
+
+@CONTRACT.writes(
+    "conversations.is_shared conversations.updated_at", conversation_shares=1, conversation_readers=1
+)
+async def share_conversation(scene: Scene) -> Call:
+    talk = await _talk(scene)
+    body = {"audience": "people", "user_ids": [scene.user.id], "until_message_id": talk.reply.id}
+    return Call(scene.me, body, {"conversation_id": talk.conversation.id})
+
+
+@CONTRACT.writes(conversations=1, messages=2)
+async def continue_conversation(scene: Scene) -> Call:
+    talk = await _talk(scene)
+    body = {"until_message_id": talk.reply.id}
+    return Call(scene.me, body, {"conversation_id": talk.conversation.id})
+
+
 @CONTRACT.writes("agents.log_settings agents.updated_at agents.version", agent_versions=1)
 async def update_log_settings(scene: Scene) -> Call:
     async with scene.people.context(scene.user.tenant_id) as ctx:
@@ -71,8 +128,8 @@ async def update_log_settings(scene: Scene) -> Call:
     return Call(scene.me, {"retention_days": 7}, {"agent_id": agent.id})
 
 
-@CONTRACT.writes("messages.rating messages.comment messages.updated_at")
+@CONTRACT.writes("messages.rating messages.comment messages.reasons messages.updated_at")
 async def rate_message(scene: Scene) -> Call:
     talk = await _talk(scene)
     path = {"agent_id": talk.conversation.agent_id, "message_id": talk.reply.id}
-    return Call(scene.me, {"rating": "positive", "comment": "Thanks"}, path)
+    return Call(scene.me, {"rating": "positive", "comment": "Thanks", "reasons": ["other"]}, path)

@@ -5,7 +5,7 @@ from typing import Any
 
 from retinue.app import Service
 from retinue.chat.replies.live import LiveTurn, LiveTurns
-from tests.chat.speaking import Heard, events_of
+from tests.chat.speaking import Heard, events_of, path_of
 from tests.client import Api
 from tests.services import instances_of
 
@@ -55,6 +55,13 @@ class Listener:
     async def end(self) -> None:
         async with asyncio.timeout(10):
             await self._task
+
+
+async def begin_reply(api: Api, agent: dict[str, Any]) -> tuple[Listener, str]:
+    """Return who hears a reply, and its id, once its first words were heard."""
+    listener = Listener(api, path_of(agent, "/stream"), {"message": "Hello"})
+    await listener.until("content_delta")
+    return listener, listener.events[0].data["message_id"]
 
 
 def turns_of(service: Service) -> list[LiveTurns]:

@@ -22,6 +22,14 @@ async def reply_to(api: Api, agent: dict[str, Any], message: str = "Hello", **mo
     return answer.json()
 
 
+async def ask_for_offers(
+    api: Api, agent: dict[str, Any], provider: ProviderServer
+) -> dict[str, dict[str, Any]]:
+    """Return the functions that a turn offers the model, by name."""
+    await reply_to(api, agent)
+    return {one["function"]["name"]: one["function"] for one in provider.last.json.get("tools", ())}
+
+
 class Heard(msgspec.Struct):
     event: str
     id: int

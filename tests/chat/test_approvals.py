@@ -10,60 +10,91 @@ from retinue.chat.replies import after_approval, stream_control
 from retinue.kit.clock import ManualClock
 from tests.adapters.llm_replies import Call
 from tests.adapters.llm_server import hanging, refusing
-from tests.chat.approving import LOOK_AT_GRAZ, Desk, questions_of
+from tests.chat.approving import LOOK_AT_GRAZ, Desk, Json, questions_of
 from tests.chat.speaking import events_of, messages_of, path_of, stream, text_of
 from tests.factories.agents import attach_tool
 from tests.factories.happenings import events
 from tests.factories.tools import change_tool, executions_of, make_tool
 
 
-async def test_an_approved_call_is_made_and_the_model_goes_on_with_what_it_gave(desk: Desk) -> None:
-    provider, remote = desk.provider, desk.remote
-    provider.says("Let me look.", LOOK_AT_GRAZ)
+async def ask_about_graz(desk: Desk) -> tuple[Json, Json]:
+    """Ask for the weather; return the reply and its one call, which waits for an approval."""
+    desk.provider.says("Let me look.", LOOK_AT_GRAZ)
     reply = await desk.ask(message="How is the weather?")
-    assert reply["finish_reason"] == "awaiting_approval"
     (called,) = reply["tool_calls"]
+    return reply, called
+
+
+async def ask_and_approve(desk: Desk) -> tuple[Json, Json]:
+    """Ask for the weather in Graz and have it approved for Wien; return the call as asked and the reply."""
+    reply, called = await ask_about_graz(desk)
+    desk.provider.says("It rains in Wien.")
+    answer = await desk.approve(called["approval_id"], comment="Fine", edited_input={"city": "Wien"})
+    assert (answer.status, answer.json()["data"]["status"]) == (200, "approved"), answer
+    assert not desk.remote.seen
+    await desk.work()
+    return called, await desk.last_message(reply)
+
+
+async def test_a_call_that_needs_an_approval_is_not_made_yet(desk: Desk) -> None:
+    reply, called = await ask_about_graz(desk)
+    assert reply["finish_reason"] == "awaiting_approval"
     assert (called["status"], called["tool_id"], called["input"]) == (
         "awaiting_approval",
         desk.tool["id"],
         {"city": "Graz"},
     )
-    assert not remote.seen
-    asked = await desk.approval(called["approval_id"])
-    assert asked["status"] == "pending"
-    assert asked["payload"]["input"] == {"city": "Graz"}
-    assert asked["source"]["type"] == "tool"
-    assert asked["source"]["agent_id"] == desk.agent["id"]
-    assert asked["source"]["conversation_id"] == reply["conversation_id"]
-    assert asked["source"]["tool_call_id"] == "call_1"
-    assert asked["requested_by"] == {"type": "user", "id": desk.admin.user.id}
+    assert not desk.remote.seen
     waiting = await desk.last_message(reply)
     assert (waiting["content"], waiting["status"]) == ("Let me look.", "incomplete")
     assert len(await events(desk.people, "agent.chat.message")) == 1
 
-    provider.says("It rains in Wien.")
-    answer = await desk.approve(asked["id"], comment="Fine", edited_input={"city": "Wien"})
-    assert (answer.status, answer.json()["data"]["status"]) == (200, "approved"), answer
-    assert not remote.seen
-    await desk.work()
-    assert remote.last.target == "/echo?city=Wien"
-    done = await desk.last_message(reply)
-    assert done["id"] == reply["message"]["id"]
-    assert (done["content"], done["status"]) == ("Let me look.\n\nIt rains in Wien.", "completed")
+
+async def test_the_approval_tells_what_is_called_where_and_for_whom(desk: Desk) -> None:
+    reply, called = await ask_about_graz(desk)
+    asked = await desk.approval(called["approval_id"])
+    assert asked["status"] == "pending"
+    assert asked["payload"]["input"] == {"city": "Graz"}
+    source = {
+        "type": "tool",
+        "agent_id": desk.agent["id"],
+        "conversation_id": reply["conversation_id"],
+        "tool_call_id": "call_1",
+    }
+    assert asked["source"].items() >= source.items()
+    assert asked["requested_by"] == {"type": "user", "id": desk.admin.user.id}
+
+
+async def test_an_approved_call_is_made_with_the_edited_input(desk: Desk) -> None:
+    called, done = await ask_and_approve(desk)
+    assert desk.remote.last.target == "/echo?city=Wien"
     (made,) = done["details"]["tool_calls"]
     assert (made["status"], made["input"], made["approval_id"]) == (
         "completed",
         {"city": "Wien"},
-        asked["id"],
+        called["approval_id"],
     )
     assert made["output"]["status_code"] == 200
     (execution,) = await executions_of(desk.admin, desk.tool)
     assert (execution["id"], execution["user_id"]) == (made["execution_id"], desk.admin.user.id)
-    told = provider.last.json["messages"]
+
+
+async def test_the_model_goes_on_with_what_an_approved_call_gave(desk: Desk) -> None:
+    await ask_and_approve(desk)
+    told = desk.provider.last.json["messages"]
     assert [one["role"] for one in told][-2:] == ["assistant", "tool"]
     assert "Wien" in told[-1]["content"]
-    system = told[0]["content"]
-    assert told[-1]["content"].splitlines()[0] in system
+    assert told[-1]["content"].splitlines()[0] in told[0]["content"], "the system prompt names the mark"
+
+
+async def test_the_turn_that_waited_becomes_one_message_and_one_log(desk: Desk) -> None:
+    reply, called = await ask_about_graz(desk)
+    desk.provider.says("It rains in Wien.")
+    await desk.approve(called["approval_id"])
+    await desk.work()
+    done = await desk.last_message(reply)
+    assert done["id"] == reply["message"]["id"]
+    assert (done["content"], done["status"]) == ("Let me look.\n\nIt rains in Wien.", "completed")
     assert len(await messages_of(desk.admin, reply["conversation_id"])) == 2
     (log,) = (await desk.admin.get(f"/api/v1/agents/{desk.agent['id']}/logs")).json()["data"]
     assert (log["status"], log["assistant_message"]) == ("completed", done["content"])
@@ -87,44 +118,46 @@ async def test_a_rejected_call_is_not_made_and_the_model_reads_why(desk: Desk) -
     assert not desk.remote.seen
 
 
-async def test_a_stream_asks_for_approval_and_is_gone_on_with_after_it(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(stream_control, "_POLL_SECONDS", 0.02)
-    admin, agent = desk.admin, desk.agent
+async def test_a_stream_asks_for_approval(desk: Desk) -> None:
     desk.provider.says("One moment.", LOOK_AT_GRAZ)
-    heard = await stream(admin, agent)
+    heard = await stream(desk.admin, desk.agent)
     names = ["message_start", "content_delta", "tool_use", "approval_required", "message_stop"]
     assert [one.event for one in heard if one.event != "content_delta" or one is heard[1]] == names
     asked, stopped = heard[-2:]
-    assert asked.data["tool"] == "weather"
-    assert asked.data["input"] == {"city": "Graz"}
+    assert (asked.data["tool"], asked.data["input"]) == ("weather", {"city": "Graz"})
     assert stopped.data["finish_reason"] == "awaiting_approval"
     assert stopped.data["tool_calls"][0]["approval_id"] == asked.data["approval_id"]
-
-    path = path_of(agent, f"/stream/{stopped.data['message_id']}")
-    again = events_of((await admin.get(path)).body)
+    path = path_of(desk.agent, f"/stream/{stopped.data['message_id']}")
+    again = events_of((await desk.admin.get(path)).body)
     assert [(one.event, one.id) for one in again] == [(one.event, one.id) for one in heard]
 
-    listening = asyncio.create_task(admin.get(path, headers={"Last-Event-ID": str(stopped.id)}))
+
+async def test_a_listener_of_the_stream_hears_the_rest_after_the_approval(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stream_control, "_POLL_SECONDS", 0.02)
+    desk.provider.says("One moment.", LOOK_AT_GRAZ)
+    asked, stopped = (await stream(desk.admin, desk.agent))[-2:]
+    path = path_of(desk.agent, f"/stream/{stopped.data['message_id']}")
+    listening = asyncio.create_task(desk.admin.get(path, headers={"Last-Event-ID": str(stopped.id)}))
     await asyncio.sleep(0.05)
     desk.provider.says("It rains.")
     assert (await desk.approve(asked.data["approval_id"])).status == 200
     await desk.work()
     rest = events_of((await asyncio.wait_for(listening, 10)).body)
-    assert rest[0].event == "tool_result"
-    assert rest[-1].event == "message_stop"
+    assert (rest[0].event, rest[-1].event) == ("tool_result", "message_stop")
     assert rest[0].id == stopped.id + 1
     assert text_of(rest) == "\n\nIt rains."
     assert rest[-1].data["finish_reason"] == "stop"
 
-    whole = events_of((await admin.get(path)).body)
+    whole = events_of((await desk.admin.get(path)).body)
     assert text_of(whole) == "One moment.\n\nIt rains."
     assert [one.event for one in whole].count("message_stop") == 1
     assert whole[-1].id == rest[-1].id
 
 
-async def test_a_job_waits_and_goes_on_and_may_pause_again(desk: Desk) -> None:
+async def accept_with_two_questions(desk: Desk) -> tuple[Json, str, str]:
+    """Start a job that waits for two approvals; return it and their ids."""
     free = await make_tool(desk.admin, desk.remote.url, name="Other")
     await attach_tool(desk.admin, desk.agent, free, requires_approval=True)
     desk.provider.says("", LOOK_AT_GRAZ, Call("other", "{}", "call_2"))
@@ -132,18 +165,28 @@ async def test_a_job_waits_and_goes_on_and_may_pause_again(desk: Desk) -> None:
     paused = await desk.job(accepted)
     assert paused["status"] == "awaiting_approval"
     first, second = questions_of(paused["result"]["tool_calls"])
+    return accepted, first, second
+
+
+async def test_a_job_waits_until_everything_is_decided(desk: Desk) -> None:
+    accepted, first, second = await accept_with_two_questions(desk)
     async with desk.people.context(desk.admin.user.tenant_id) as ctx:
         ctx.defer(ANSWER_TURN, AcceptedTurn(accepted["job_id"]))
     await desk.work()
     assert len(desk.provider.requests) == 1
-
     await desk.approve(first)
     await desk.work()
     assert (await desk.job(accepted))["status"] == "awaiting_approval"
     assert not desk.remote.seen
-    desk.provider.says("Once more.", Call("weather", '{"city": "Linz"}', "call_1"))
     await desk.reject(second)
     assert (await desk.job(accepted))["status"] == "running"
+
+
+async def test_a_job_may_pause_again(desk: Desk) -> None:
+    accepted, first, second = await accept_with_two_questions(desk)
+    desk.provider.says("Once more.", Call("weather", '{"city": "Linz"}', "call_1"))
+    await desk.approve(first)
+    await desk.reject(second)
     await desk.work()
     again = await desk.job(accepted)
     assert again["status"] == "awaiting_approval"

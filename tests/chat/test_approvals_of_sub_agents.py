@@ -9,26 +9,48 @@ from retinue.kit.clock import ManualClock
 from tests.adapters.llm_replies import Call
 from tests.adapters.llm_server import refusing
 from tests.chat.approving import LOOK_AT_GRAZ, Cast, Desk, Json, call_statuses, delegation, questions_of
-from tests.chat.speaking import events_of, messages_of, path_of, text_of
+from tests.chat.speaking import Heard, events_of, messages_of, path_of, text_of
 from tests.factories.agents import change_agent
 from tests.factories.tools import change_tool, executions_of, make_tool
 
+EVERYTHING = {"include": "sub_agents"}
 LOOK_AT_LINZ = Call("weather", '{"city": "Linz"}', "call_2")
 
 
-async def test_the_turn_waits_for_what_its_sub_agent_asks_and_goes_on_within_it(
-    desk: Desk, cast: Cast, helper: Json
-) -> None:
+async def ask_through_helper(desk: Desk, cast: Cast, helper: Json) -> tuple[Json, str]:
+    """Ask what the helper needs an approval for; return the reply and the id of the approval."""
     cast.says(desk.agent, "I ask.", delegation(helper, "d1", "Weather in Graz?"))
     cast.says(helper, "Let me look.", LOOK_AT_GRAZ)
     reply = await desk.ask()
+    (approval_id,) = questions_of(reply["tool_calls"])
+    return reply, approval_id
+
+
+async def ask_and_approve(desk: Desk, cast: Cast, helper: Json) -> tuple[Json, str]:
+    """Ask through the helper and approve its call for Wien; return the finished message and the approval."""
+    reply, approval_id = await ask_through_helper(desk, cast, helper)
+    cast.says(helper, "It rains in Wien.")
+    cast.says(desk.agent, "Helper says that it rains.")
+    await desk.approve(approval_id, edited_input={"city": "Wien"})
+    await desk.work()
+    return await desk.last_message(reply), approval_id
+
+
+async def test_the_turn_waits_for_what_its_sub_agent_asks(desk: Desk, cast: Cast, helper: Json) -> None:
+    reply, _ = await ask_through_helper(desk, cast, helper)
     assert (reply["finish_reason"], reply["message"]["content"]) == ("awaiting_approval", "I ask.")
     assert call_statuses(reply["tool_calls"]) == [
         ("call_1", "awaiting_approval"),
         ("d1", "awaiting_approval"),
     ]
     assert [one["sub_agent_id"] for one in reply["tool_calls"]] == [helper["id"]] * 2
-    (approval_id,) = questions_of(reply["tool_calls"])
+    assert not desk.remote.seen
+
+
+async def test_the_approval_names_the_sub_agent_and_whom_it_works_for(
+    desk: Desk, cast: Cast, helper: Json
+) -> None:
+    reply, approval_id = await ask_through_helper(desk, cast, helper)
     asked = await desk.approval(approval_id)
     assert asked["title"] == "Helper: Weather"
     assert asked["description"].endswith(f"on behalf of the agent {desk.agent['name']}.")
@@ -36,16 +58,23 @@ async def test_the_turn_waits_for_what_its_sub_agent_asks_and_goes_on_within_it(
     assert (asked["source"]["agent_id"], asked["source"]["tool_id"]) == (helper["id"], desk.tool["id"])
     assert asked["source"]["conversation_id"] == reply["conversation_id"]
     assert asked["requested_by"] == {"type": "user", "id": desk.admin.user.id}
-    assert not desk.remote.seen
 
-    cast.says(helper, "It rains in Wien.")
-    cast.says(desk.agent, "Helper says that it rains.")
-    await desk.approve(approval_id, edited_input={"city": "Wien"})
-    await desk.work()
+
+async def test_the_sub_agent_goes_on_with_the_approved_call(desk: Desk, cast: Cast, helper: Json) -> None:
+    await ask_and_approve(desk, cast, helper)
     assert [one.target for one in desk.remote.seen] == ["/echo?city=Wien"]
     assert "city=Wien" in cast.told(helper)
     assert "It rains in Wien." in cast.told(desk.agent)
-    done = await desk.last_message(reply)
+    assert [len(cast.requests_of(one)) for one in (desk.agent, helper)] == [2, 2]
+    (run,) = await executions_of(desk.admin, desk.tool)
+    assert (run["agent_id"], run["user_id"]) == (helper["id"], desk.admin.user.id)
+    assert await desk.paused() == []
+
+
+async def test_the_reply_has_the_approved_call_and_the_delegation(
+    desk: Desk, cast: Cast, helper: Json
+) -> None:
+    done, approval_id = await ask_and_approve(desk, cast, helper)
     assert (done["content"], done["status"]) == ("I ask.\n\nHelper says that it rains.", "completed")
     made, delegated = done["details"]["tool_calls"]
     assert (made["status"], made["input"], made["approval_id"], made["sub_agent_id"]) == (
@@ -55,10 +84,6 @@ async def test_the_turn_waits_for_what_its_sub_agent_asks_and_goes_on_within_it(
         helper["id"],
     )
     assert (delegated["status"], delegated["output"]) == ("completed", "Let me look.\n\nIt rains in Wien.")
-    (run,) = await executions_of(desk.admin, desk.tool)
-    assert (run["agent_id"], run["user_id"]) == (helper["id"], desk.admin.user.id)
-    assert [len(cast.requests_of(one)) for one in (desk.agent, helper)] == [2, 2]
-    assert await desk.paused() == []
     (log,) = (await desk.admin.get(f"/api/v1/agents/{desk.agent['id']}/logs")).json()["data"]
     assert (log["status"], len(log["tool_calls"])) == ("completed", 2)
 
@@ -101,15 +126,17 @@ async def test_a_sub_agent_reads_what_was_decided(
     assert len(desk.remote.seen) == (status == "completed")
 
 
-async def test_a_stream_waits_for_a_sub_agent_and_goes_on(
-    desk: Desk, cast: Cast, helper: Json, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(stream_control, "_POLL_SECONDS", 0.02)
+async def stream_until_question(desk: Desk, cast: Cast, helper: Json) -> tuple[list[Heard], str]:
+    """Stream a turn until its sub-agent needs an approval; return what was heard and where it goes on."""
     cast.says(desk.agent, "One moment.", delegation(helper, "d1"))
     cast.says(helper, "Well.", LOOK_AT_GRAZ)
     path = path_of(desk.agent, "/stream")
-    everything = {"include": "sub_agents"}
-    heard = events_of((await desk.admin.post(path, {"message": "Hello"}, query=everything)).body)
+    heard = events_of((await desk.admin.post(path, {"message": "Hello"}, query=EVERYTHING)).body)
+    return heard, f"{path}/{heard[-1].data['message_id']}"
+
+
+async def test_a_stream_waits_for_a_sub_agent(desk: Desk, cast: Cast, helper: Json) -> None:
+    heard, path = await stream_until_question(desk, cast, helper)
     steps = [one for one in heard if one.event != "content_delta"]
     assert [(one.event, one.data.get("tool")) for one in steps] == [
         ("message_start", None),
@@ -119,17 +146,22 @@ async def test_a_stream_waits_for_a_sub_agent_and_goes_on(
         ("message_stop", None),
     ]
     assert text_of(heard) == "One moment."
-    asked, stopped = heard[-2:]
-    path = f"{path}/{stopped.data['message_id']}"
-    again = events_of((await desk.admin.get(path, query=everything)).body)
+    again = events_of((await desk.admin.get(path, query=EVERYTHING)).body)
     assert again == heard
     without = events_of((await desk.admin.get(path)).body)
     assert [one.event for one in without if one.event != "content_delta"] == [
         "message_start", "tool_use", "approval_required", "message_stop",
     ]  # fmt: skip
 
+
+async def test_a_stream_goes_on_within_the_sub_agent_after_the_approval(
+    desk: Desk, cast: Cast, helper: Json, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stream_control, "_POLL_SECONDS", 0.02)
+    heard, path = await stream_until_question(desk, cast, helper)
+    asked, stopped = heard[-2:]
     since = {"Last-Event-ID": str(stopped.id)}
-    listening = asyncio.create_task(desk.admin.get(path, headers=since, query=everything))
+    listening = asyncio.create_task(desk.admin.get(path, headers=since, query=EVERYTHING))
     await asyncio.sleep(0.05)
     cast.says(helper, "It rains.")
     cast.says(desk.agent, "It does.")
@@ -143,7 +175,7 @@ async def test_a_stream_waits_for_a_sub_agent_and_goes_on(
     assert rest[1].data["output"] == "Well.\n\nIt rains."
     assert [one.id for one in rest] == list(range(stopped.id + 1, rest[-1].id + 1))
     assert (text_of(rest), rest[-1].data["finish_reason"]) == ("\n\nIt does.", "stop")
-    whole = events_of((await desk.admin.get(path, query=everything)).body)
+    whole = events_of((await desk.admin.get(path, query=EVERYTHING)).body)
     assert [one for one in whole if one.id > stopped.id] == rest
     assert [one.event for one in whole].count("message_stop") == 1
 

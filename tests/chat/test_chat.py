@@ -68,6 +68,7 @@ async def test_a_failing_model_is_an_error_with_its_status_and_the_message_is_ke
     logs = (await admin.get(f"/api/v1/agents/{agent['id']}/logs")).json()["data"]
     assert [(one["status"], one["user_message"]) for one in logs] == [("failed", "Anyone?")]
     provider.says("Here.")
+    assert answer.json()["error"]["details"]["conversation_id"] == logs[0]["conversation_id"]
     again = await reply_to(admin, agent, "And now?", conversation_id=logs[0]["conversation_id"])
     assert again["message"]["content"] == "Here."
     told = [one["content"] for one in provider.last.json["messages"]]

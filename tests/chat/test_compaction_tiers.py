@@ -59,11 +59,16 @@ async def look_up_until_compacted(talk: LongTalk) -> None:
         number += 1
 
 
-async def test_old_results_go_first_and_can_be_recalled(desk_talk: LongTalk) -> None:
+async def first_recall_id(talk: LongTalk) -> str:
+    messages = await messages_of(talk.api, talk.conversation_id)
+    first = next(one for one in messages if one["details"] and one["details"]["tool_calls"])
+    return f"{first['id']}/call_0"
+
+
+async def test_old_results_are_left_out_before_anything_else(desk_talk: LongTalk) -> None:
     talk = desk_talk
     await look_up_until_compacted(talk)
-    reply = talk.replies[-1]
-    assert reply["compaction"]["tiers"] == [1]
+    assert talk.replies[-1]["compaction"]["tiers"] == [1]
     assert not talk.summaries()
     request = talk.answers()[-1]
     assert functions_of(request) == ["weather__get", "recall"]
@@ -73,11 +78,14 @@ async def test_old_results_go_first_and_can_be_recalled(desk_talk: LongTalk) -> 
     assert left_out == results[: len(left_out)]
     # Those of the last two turns before this one, and its own, are whole.
     assert len(results) - len(left_out) >= 3
-    messages = await messages_of(talk.api, talk.conversation_id)
-    first = next(one for one in messages if one["details"] and one["details"]["tool_calls"])
-    recall_id = f"{first['id']}/call_0"
+    recall_id = await first_recall_id(talk)
     assert left_out[0].endswith(f" characters, left out; recall id {recall_id})")
 
+
+async def test_a_result_that_was_left_out_can_be_recalled(desk_talk: LongTalk) -> None:
+    talk = desk_talk
+    await look_up_until_compacted(talk)
+    recall_id = await first_recall_id(talk)
     talk.provider.says("", recall(id=recall_id))
     found = await talk.say("What was the weather in the first town?")
     output = found["tool_calls"][0]["output"]

@@ -15,9 +15,7 @@ from tests.factories.people import People
 PATH = "/api/v1/conversations"
 
 
-async def test_conversations_are_listed_renamed_closed_and_deleted(
-    admin: Api, agent: dict[str, Any], people: People
-) -> None:
+async def test_a_conversation_is_renamed_and_found_by_its_title(admin: Api, agent: dict[str, Any]) -> None:
     reply = await reply_to(admin, agent, "A first line\nand more")
     path = f"{PATH}/{reply['conversation_id']}"
     shown = (await admin.get(path)).json()
@@ -27,12 +25,25 @@ async def test_conversations_are_listed_renamed_closed_and_deleted(
     assert renamed.json()["title"] == "Weather"
     listed = (await admin.get(PATH, query={"search": "weath", "agent_id": agent["id"]})).json()
     assert [one["id"] for one in listed["data"]] == [reply["conversation_id"]]
+
+
+async def test_a_conversation_is_closed_once_and_opened_by_the_next_message(
+    admin: Api, agent: dict[str, Any], people: People
+) -> None:
+    reply = await reply_to(admin, agent)
+    path = f"{PATH}/{reply['conversation_id']}"
     assert (await admin.post(f"{path}/close")).json()["status"] == "closed"
     assert (await admin.post(f"{path}/close")).json()["status"] == "closed"
     (ended,) = await events(people, "agent.chat.completed")
     assert ended.data["reason"] == "closed"
     await reply_to(admin, agent, "Once more", conversation_id=reply["conversation_id"])
     assert (await admin.get(path)).json()["status"] == "active"
+
+
+async def test_a_deleted_conversation_leaves_no_text_in_the_logs(admin: Api, agent: dict[str, Any]) -> None:
+    reply = await reply_to(admin, agent)
+    await reply_to(admin, agent, "Once more", conversation_id=reply["conversation_id"])
+    path = f"{PATH}/{reply['conversation_id']}"
     assert (await admin.delete(path)).status == 204
     assert (await admin.get(path)).code == "conversation_not_found"
     logs = (await admin.get(f"/api/v1/agents/{agent['id']}/logs")).json()["data"]
@@ -140,13 +151,18 @@ async def test_a_conversation_is_exported(
 async def test_replies_are_rated(admin: Api, agent: dict[str, Any], rating: str) -> None:
     reply = await reply_to(admin, agent)
     path = f"/api/v1/agents/{agent['id']}/messages/{reply['message']['id']}/feedback"
-    rated = await admin.post(path, {"rating": rating, "comment": "Because"})
-    assert rated.json() == {"message_id": reply["message"]["id"], "rating": rating, "comment": "Because"}
+    given = {"rating": rating, "comment": "Because", "reasons": ["wrong", "tone", "wrong"]}
+    rated = await admin.post(path, given)
+    reasons = [] if rating == "none" else ["wrong", "tone"]
+    shown = {"rating": rating, "comment": "Because", "reasons": reasons}
+    assert rated.json() == {"message_id": reply["message"]["id"], **shown}
     question, answer = await messages_of(admin, reply["conversation_id"])
-    assert answer["feedback"] == (None if rating == "none" else {"rating": rating, "comment": "Because"})
+    assert answer["feedback"] == (None if rating == "none" else shown)
     elsewhere = f"/api/v1/agents/{agent['id']}/messages/{question['id']}/feedback"
     assert (await admin.post(elsewhere, {"rating": "positive"})).code == "message_not_found"
     assert (await admin.post(path, {"rating": "excellent"})).status == 422
+    assert (await admin.post(path, {**given, "reasons": ["boring"]})).status == 422
+    assert (await admin.post(path, {"rating": rating})).json()["reasons"] == []
 
 
 async def test_a_silent_conversation_ends_by_itself_once(

@@ -81,7 +81,37 @@ async def test_logs_are_filtered(admin: Api, agent: dict[str, Any], provider: Pr
     assert (await admin.get(path_below(agent, "logs"), query={"from": "yesterday"})).status == 422
 
 
-async def test_statistics_add_the_turns_up_and_outlive_the_log(
+async def answer_twice_and_fail_once(admin: Api, agent: dict[str, Any], provider: ProviderServer) -> None:
+    """Answer two turns of one conversation, the first of them liked, and fail one of another."""
+    reply = await reply_to(admin, agent)
+    await reply_to(admin, agent, conversation_id=reply["conversation_id"])
+    provider.fails(refusing(400, {"error": {"message": "no"}}))
+    await say(admin, agent)
+    path = f"messages/{reply['message']['id']}/feedback"
+    await admin.post(path_below(agent, path), {"rating": "positive"})
+
+
+async def stats_of(api: Api, agent: dict[str, Any], **query: str) -> dict[str, Any]:
+    answer = await api.get(path_below(agent, "stats"), query=query)
+    assert answer.status == 200, answer
+    return answer.json()
+
+
+async def test_statistics_add_the_turns_up(
+    admin: Api, agent: dict[str, Any], provider: ProviderServer
+) -> None:
+    await answer_twice_and_fail_once(admin, agent, provider)
+    stats = await stats_of(admin, agent)
+    assert stats["period"] == "all_time"
+    assert (stats["total_conversations"], stats["total_messages"]) == (2, 5)
+    assert (stats["successful_messages"], stats["failed_messages"]) == (2, 1)
+    assert stats["positive_feedback"] == 1
+    assert stats["total_tokens_used"] > 0
+    assert (await stats_of(admin, agent, period="24h"))["total_messages"] == 5
+    assert (await admin.get(path_below(agent, "stats"), query={"period": "5d"})).status == 422
+
+
+async def test_statistics_outlive_the_log(
     service: Service,
     admin: Api,
     agent: dict[str, Any],
@@ -89,21 +119,8 @@ async def test_statistics_add_the_turns_up_and_outlive_the_log(
     clock: ManualClock,
     people: People,
 ) -> None:
-    reply = await reply_to(admin, agent)
-    await reply_to(admin, agent, conversation_id=reply["conversation_id"])
-    provider.fails(refusing(400, {"error": {"message": "no"}}))
-    await say(admin, agent)
-    path = f"messages/{reply['message']['id']}/feedback"
-    await admin.post(path_below(agent, path), {"rating": "positive"})
-    before = (await admin.get(path_below(agent, "stats"))).json()
-    assert before["period"] == "all_time"
-    assert (before["total_conversations"], before["total_messages"]) == (2, 5)
-    assert (before["successful_messages"], before["failed_messages"]) == (2, 1)
-    assert before["positive_feedback"] == 1
-    assert before["total_tokens_used"] > 0
-    assert (await admin.get(path_below(agent, "stats"), query={"period": "24h"})).json()[
-        "total_messages"
-    ] == 5
+    await answer_twice_and_fail_once(admin, agent, provider)
+    before = await stats_of(admin, agent)
     await service.runner.drain()
     clock.advance(31 * DAY_S)
     await service.runner.drain()
@@ -112,9 +129,8 @@ async def test_statistics_add_the_turns_up_and_outlive_the_log(
     # Percentiles and cached tokens come from the logs themselves.
     of_logs = ("p50_response_time_ms", "p50_first_token_ms", "p95_response_time_ms", "p95_first_token_ms")
     kept = before | dict.fromkeys(of_logs) | {"cached_tokens": 0}
-    assert (await admin.get(path_below(agent, "stats"))).json() == kept
-    assert (await admin.get(path_below(agent, "stats"), query={"period": "7d"})).json()["total_messages"] == 0
-    assert (await admin.get(path_below(agent, "stats"), query={"period": "5d"})).status == 422
+    assert await stats_of(admin, agent) == kept
+    assert (await stats_of(admin, agent, period="7d"))["total_messages"] == 0
 
 
 async def test_the_log_is_kept_for_ever_if_wanted(

@@ -99,26 +99,43 @@ async def test_500_turns_stay_within_the_limit_and_remember(talk: LongTalk) -> N
     await check_long_talk(talk, 500)
 
 
+async def talk_until_compacted(talk: LongTalk) -> Json:
+    """Talk until a turn compacts, and return its reply."""
+    while not talk.compactions():
+        assert len(talk.replies) < 40
+        await talk.say(f"What about day {len(talk.replies)}?")
+    return talk.replies[-1]
+
+
 async def test_the_reply_that_compacts_says_so_and_later_ones_do_not(openai_talk: LongTalk) -> None:
     talk = openai_talk
-    while not talk.compactions():
-        await talk.say(f"What about day {len(talk.replies)}?")
-        assert len(talk.replies) < 40
-    *before, reply = talk.replies
+    reply = await talk_until_compacted(talk)
+    before = talk.replies[:-1]
     assert all(one["warnings"] == ["unpriced_model"] and one["compaction"] is None for one in before)
     assert "history_compacted" in reply["warnings"]
+    assert reply["compaction"]["tiers"] == [3]
+    assert reply["compaction"]["tokens_before"] > LONG_LIMIT > reply["compaction"]["tokens_after"]
+    heard = await stream(talk.api, talk.agent, "And now?", conversation_id=talk.conversation_id)
+    assert heard[-1].data["compaction"] is None
+    assert SUMMARY in str(talk.chats()[-1]["messages"])
+
+
+async def test_a_compaction_is_shown_with_its_message_and_its_conversation(openai_talk: LongTalk) -> None:
+    talk = openai_talk
+    compaction = (await talk_until_compacted(talk))["compaction"]
     messages = await messages_of(talk.api, talk.conversation_id)
-    compaction = reply["compaction"]
     last = next(one for one in messages if one["id"] == compaction["up_to_message_id"])
     # All but the last four turns before this one.
     assert messages.index(last) == len(messages) - 2 - 2 * 4 - 1
-    assert compaction["tiers"] == [3]
-    assert compaction["tokens_before"] > LONG_LIMIT > compaction["tokens_after"]
     assert messages[-1]["details"]["compaction"] == compaction
     shown = (await talk.api.get(f"/api/v1/conversations/{talk.conversation_id}")).json()
     assert shown["compaction"] == compaction
     assert "compaction" not in (await talk.api.get("/api/v1/conversations")).json()["data"][0]
 
+
+async def test_the_model_answers_with_a_summary_in_place_of_what_is_left_out(openai_talk: LongTalk) -> None:
+    talk = openai_talk
+    reply = await talk_until_compacted(talk)
     summary_request, answer_request = talk.chats()[-2:]
     assert summary_request["max_completion_tokens"] == LONG_LIMIT // 4
     assert functions_of(answer_request) == ["recall"]
@@ -129,10 +146,6 @@ async def test_the_reply_that_compacts_says_so_and_later_ones_do_not(openai_talk
     by_model = {one["model"]: one["calls"] for one in reply["usage_by_model"]}
     assert sum(by_model.values()) == len(talk.chats()) - talk.starts[-1]
     assert (await logs_of(talk.api, talk.agent))[0]["usage"] == reply["usage"]
-
-    heard = await stream(talk.api, talk.agent, "And now?", conversation_id=talk.conversation_id)
-    assert heard[-1].data["compaction"] is None
-    assert SUMMARY in str(talk.chats()[-1]["messages"])
 
 
 async def test_a_second_summary_covers_the_first_and_what_followed(openai_talk: LongTalk) -> None:
@@ -226,17 +239,23 @@ async def test_a_compacted_conversation_is_deleted_with_its_summary(
         assert not await ctx.db.all(ConversationSummary)
 
 
+async def send_everything_again(talk: LongTalk, turns: int) -> list[Json]:
+    """Have a conversation that the caller stores, and return it."""
+    said: list[Json] = [{"role": "user", "content": "The mast is 12 metres high."}]
+    for number in range(turns):
+        body = {"model": talk.agent["id"], "messages": said}
+        answer = await talk.api.post("/v1/chat/completions", body)
+        assert answer.status == 200, answer
+        said += [answer.json()["choices"][0]["message"], {"role": "user", "content": f"And day {number}?"}]
+    return said
+
+
 async def test_callers_who_send_everything_again_are_compacted_as_well(
     openai_talk: LongTalk, people: People
 ) -> None:
     """The summary is found by the messages it replaces, and not used for another caller."""
     talk = openai_talk
-    said: list[Json] = [{"role": "user", "content": "The mast is 12 metres high."}]
-    for number in range(24):
-        body = {"model": talk.agent["id"], "messages": said}
-        answer = await talk.api.post("/v1/chat/completions", body)
-        assert answer.status == 200, answer
-        said += [answer.json()["choices"][0]["message"], {"role": "user", "content": f"And day {number}?"}]
+    said = await send_everything_again(talk, 24)
     answers = talk.answers()
     assert len(answers) == 24
     assert max(map(tokens_in, talk.chats())) <= LONG_LIMIT

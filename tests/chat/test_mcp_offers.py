@@ -7,7 +7,7 @@ import pytest
 from retinue.chat.engine.tool_functions import MAX_ENDPOINT_FUNCTIONS
 from tests.adapters.llm_replies import Call
 from tests.adapters.llm_server import ProviderServer
-from tests.chat.speaking import reply_to
+from tests.chat.speaking import ask_for_offers, reply_to
 from tests.client import Api
 from tests.factories.agents import attach_tool, change_agent
 from tests.tools.servers.mcp_process import CLOSE, FIND, TEXT, McpProcess, listed_tool, mcp_process
@@ -33,13 +33,6 @@ async def import_and_attach(admin: Api, agent: dict[str, Any], mcp: McpProcess) 
     tool = answer.json()["data"]
     await attach_tool(admin, agent, tool)
     return tool
-
-
-async def ask_for_offers(
-    admin: Api, agent: dict[str, Any], provider: ProviderServer
-) -> dict[str, dict[str, Any]]:
-    await reply_to(admin, agent)
-    return {one["function"]["name"]: one["function"] for one in provider.last.json.get("tools", ())}
 
 
 async def test_each_function_of_a_server_is_offered_and_called_with_its_arguments(

@@ -7,7 +7,7 @@ import pytest
 from retinue.chat.engine.tool_functions import MAX_ENDPOINT_FUNCTIONS
 from tests.adapters.llm_replies import Call
 from tests.adapters.llm_server import ProviderServer
-from tests.chat.speaking import reply_to
+from tests.chat.speaking import ask_for_offers, reply_to
 from tests.client import Api
 from tests.factories.agents import attach_tool, change_agent
 from tests.factories.tools import change_tool, make_tool
@@ -30,13 +30,6 @@ async def shop(admin: Api, agent: dict[str, Any], remote: RestApi, **more: Any) 
     tool = await make_tool(admin, name="Shop", description="The shop", config=config, **more)
     await attach_tool(admin, agent, tool)
     return tool
-
-
-async def ask_for_offers(
-    admin: Api, agent: dict[str, Any], provider: ProviderServer
-) -> dict[str, dict[str, Any]]:
-    await reply_to(admin, agent)
-    return {one["function"]["name"]: one["function"] for one in provider.last.json.get("tools", ())}
 
 
 async def test_each_endpoint_is_a_function_with_what_is_said_of_it(

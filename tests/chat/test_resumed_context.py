@@ -50,8 +50,7 @@ async def ask_and_approve(desk: Desk, talk: LongTalk, city: str) -> Json:
 async def test_a_resumed_turn_that_has_become_too_long_is_compacted(desk: Desk) -> None:
     talk = await talk_until_nearly_full(desk)
     before = len(talk.chats())
-    done = await ask_and_approve(desk, talk, LONG_CITY)
-    assert done["status"] == "completed", done
+    await ask_and_approve(desk, talk, LONG_CITY)
     asked, *resumed = talk.chats()[before:]
     assert [is_for_summary(one) for one in resumed] == [True, False]
     assert max(map(tokens_in, talk.chats())) <= LIMIT
@@ -60,11 +59,16 @@ async def test_a_resumed_turn_that_has_become_too_long_is_compacted(desk: Desk) 
     assert "recall" in functions_of(answered)
     assert answered["messages"][-3:-1] == asked["messages"][-1:] + answered["messages"][-2:-1]
     assert answered["messages"][-1]["tool_call_id"] == LOOK_AT_GRAZ.id
+
+
+async def test_a_resumed_turn_that_was_compacted_says_so_and_its_summary_is_used_again(desk: Desk) -> None:
+    talk = await talk_until_nearly_full(desk)
+    done = await ask_and_approve(desk, talk, LONG_CITY)
+    assert done["status"] == "completed", done
     details = done["details"]
     assert "history_compacted" in details["warnings"]
     assert details["compaction"]["tokens_before"] > LIMIT >= details["compaction"]["tokens_after"]
     assert len(await messages_of(talk.api, talk.conversation_id)) == 2 * len(talk.replies)
-
     made = len(talk.summaries())
     talk.provider.says("", recall(query="name of the boat"), usage=usage_of(talk.provider, ""))
     found = await talk.say("What is my boat called?")

@@ -45,12 +45,18 @@ async def test_what_the_embedded_voice_says_the_embedded_listener_understands(
     assert provider.last.json["messages"][-1]["content"] == heard["text"]
     assert reply["message"]["content"] == "Noted."
 
-    for sound in (silence(2), noise(2)):
-        nothing = (await speak(admin, agent, plain_wav(sound))).json()
-        assert nothing["transcription"] == {"text": "", "language": None, "duration_seconds": 2.0}
-        assert nothing["message"]["content"] == NO_SPEECH_REPLY
-        assert (nothing["finish_reason"], nothing["model"]) == ("no_speech", "local/whisper-base")
 
+@pytest.mark.parametrize("sound", [silence(2), noise(2)], ids=["silence", "noise"])
+async def test_a_recording_without_speech_is_answered_with_a_request_to_speak(
+    admin: Api, agent: dict[str, Any], sound: Any
+) -> None:
+    nothing = (await speak(admin, agent, plain_wav(sound))).json()
+    assert nothing["transcription"] == {"text": "", "language": None, "duration_seconds": 2.0}
+    assert nothing["message"]["content"] == NO_SPEECH_REPLY
+    assert (nothing["finish_reason"], nothing["model"]) == ("no_speech", "local/whisper-base")
+
+
+async def test_a_recording_that_is_too_long_or_damaged_is_refused(admin: Api, agent: dict[str, Any]) -> None:
     too_long = await speak(admin, agent, plain_wav(silence(601)))
     assert (too_long.status, too_long.details) == (422, {"audio": "must not be longer than 10 minutes"})
     damaged = b"ID3\x04\0\0\0\0\0\0" + bytes(1000)

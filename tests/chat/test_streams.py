@@ -12,7 +12,7 @@ from retinue.chat.replies.live import LiveTurns
 from retinue.kit.clock import ManualClock
 from tests.adapters.llm_replies import Call
 from tests.adapters.llm_server import ProviderServer, hanging, refusing, resetting, streaming
-from tests.chat.listening import Listener, wait_until_quiet
+from tests.chat.listening import Listener, begin_reply, wait_until_quiet
 from tests.chat.speaking import events_of, messages_of, path_of, reply_to, stream, text_of
 from tests.client import Api
 from tests.factories.agents import attach_tool
@@ -116,9 +116,7 @@ async def test_a_turn_is_stopped_on_request(
     service: Service, admin: Api, agent: dict[str, Any], provider: ProviderServer
 ) -> None:
     provider.fails(hanging(unfinished_stream(b"For ever")))
-    listener = Listener(admin, path_of(agent, "/stream"), {"message": "How long?"})
-    await listener.until("content_delta")
-    message_id = listener.events[0].data["message_id"]
+    listener, message_id = await begin_reply(admin, agent)
     answer = await admin.post(path_of(agent, f"/{message_id}/stop"))
     assert answer.json() == {"message_id": message_id, "status": "cancelled"}
     await listener.end()
@@ -159,9 +157,7 @@ async def test_another_process_is_asked_to_stop_through_the_database(
     service: Service, admin: Api, agent: dict[str, Any], provider: ProviderServer
 ) -> None:
     provider.fails(hanging(unfinished_stream(b"For ever")))
-    listener = Listener(admin, path_of(agent, "/stream"), {"message": "How long?"})
-    await listener.until("content_delta")
-    message_id = listener.events[0].data["message_id"]
+    listener, message_id = await begin_reply(admin, agent)
     turns = service.instance.states[LiveTurns]
     elsewhere = type("Elsewhere", (), {"find": staticmethod(lambda _id: None)})()
     service.instance.states[LiveTurns] = elsewhere
@@ -197,6 +193,8 @@ async def test_a_failure_before_the_first_word_is_an_answer_with_a_status(
     provider.fails(*[fault] * 5)
     answer = await admin.post(path_of(agent, "/stream"), {"message": "Hello"})
     assert (answer.status, answer.code) == (status, code)
+    [question] = await messages_of(admin, answer.json()["error"]["details"]["conversation_id"])
+    assert question["content"] == "Hello"
 
 
 async def test_a_failure_after_the_first_word_is_an_error_event(

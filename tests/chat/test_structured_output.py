@@ -1,4 +1,4 @@
-"""Structured output: a model that answers rightly, wrongly once, wrongly twice, and one that is cut off."""
+"""Structured output: a model that answers by a schema, in every way it is asked."""
 
 import json
 from typing import Any
@@ -9,16 +9,14 @@ from retinue.access.models import Role
 from retinue.app import Service
 from retinue.chat.engine.structured_output import REPAIR_WARNING
 from retinue.kit.clock import ManualClock
-from retinue.kit.tracing import names
 from retinue.providers import response_formats
 from tests.adapters.llm_replies import Call
 from tests.adapters.llm_server import ProviderServer, refusing
 from tests.chat.approving import LOOK_AT_GRAZ, Desk
 from tests.chat.background_jobs import accept, job_of
+from tests.chat.cities import CITY, GRAZ, REQUEST, VALUE, WRONG
 from tests.chat.speaking import (
     events_of,
-    go_on,
-    logs_of,
     messages_of,
     path_of,
     reply_to,
@@ -32,19 +30,8 @@ from tests.factories.agents import attach_agent, change_agent, make_agent
 from tests.factories.people import People
 from tests.factories.providers import add_key_for
 from tests.factories.weights import fetch_weights
-from tests.traces.stored import spans_of
 
 Json = dict[str, Any]
-CITY = {
-    "type": "object",
-    "properties": {"city": {"type": "string"}, "people": {"type": "integer", "minimum": 1}},
-    "required": ["city", "people"],
-    "additionalProperties": False,
-}
-GRAZ = '{"city": "Graz", "people": 300000}'
-VALUE = {"city": "Graz", "people": 300000}
-WRONG = '{"city": "Graz"}'
-REQUEST = {"output_schema": CITY}
 
 
 async def test_a_reply_has_the_value_and_the_same_as_text(
@@ -63,91 +50,6 @@ async def test_a_reply_has_the_value_and_the_same_as_text(
     assert plain["output"] is None
     assert "response_format" not in provider.last.json
     assert provider.last.json["messages"][2]["content"] == GRAZ
-
-
-async def test_a_wrong_answer_is_repaired_once_and_both_calls_are_counted(
-    admin: Api, agent: Json, provider: ProviderServer, people: People, weather: Json
-) -> None:
-    provider.says(WRONG)
-    provider.says(GRAZ)
-    reply = await reply_to(admin, agent, "Where?", **REQUEST)
-    assert (reply["output"], reply["message"]["content"]) == (VALUE, GRAZ)
-    assert REPAIR_WARNING in reply["warnings"]
-    first, second = (one.json for one in provider.requests)
-    assert second["messages"][:-2] == first["messages"], "the request begins with the one before it"
-    assert (second["tools"], second["tool_choice"]) == (first["tools"], "none")
-    answer, question = second["messages"][-2:]
-    assert answer == {"role": "assistant", "content": WRONG}
-    assert "- output.people: is required" in question["content"]
-    (used,) = reply["usage_by_model"]
-    assert used["calls"] == 2
-    assert reply["usage"]["prompt_tokens"] == 18
-    (log,) = await logs_of(admin, agent)
-    assert (log["status"], log["usage"]["prompt_tokens"]) == ("completed", 18)
-    spans = await spans_of(people, admin, reply["trace_id"])
-    asked = [span for span in spans if span.kind == "model"]
-    assert [span.attributes[names.OUTPUT_ATTEMPT] for span in asked] == [1, 2]
-    (rejected,) = spans[0].events
-    assert rejected.name == names.OUTPUT_REJECTED_EVENT
-    assert rejected.attributes == {names.OUTPUT_PROBLEMS: ["output.people"]}
-
-
-@pytest.mark.parametrize(
-    "wrong", [WRONG, "Graz has many people.", "[1]", "", '{"city": "Graz", "people": 0.5}']
-)
-async def test_two_wrong_answers_are_an_error_that_says_what_is_wrong(
-    admin: Api, agent: Json, provider: ProviderServer, wrong: str
-) -> None:
-    provider.says(wrong)
-    provider.says(wrong)
-    answer = await say(admin, agent, **REQUEST)
-    assert answer.status == 502
-    error = answer.json()["error"]
-    assert error["code"] == "output_invalid"
-    details = error["details"]
-    assert (details["attempts"], details["text"], "reason" in details) == (2, wrong, False)
-    assert [set(one) for one in details["errors"]] == [{"path", "message"}]
-    assert details["errors"][0]["path"].startswith("output")
-    (log,) = await logs_of(admin, agent)
-    assert (log["status"], log["error"]["code"]) == ("failed", "output_invalid")
-    assert log["usage_by_model"][0]["calls"] == 2
-    await go_on(admin, agent, provider)
-
-
-async def test_what_cannot_be_stored_does_not_count_for_the_schema(
-    admin: Api, agent: Json, provider: ProviderServer
-) -> None:
-    schema = {"type": "object", "properties": {"a": {"type": "string", "minLength": 1}}, "required": ["a"]}
-    provider.says('{"a": "\\u0000"}')
-    provider.says('{"a": "x\\u0000"}')
-    reply = await reply_to(admin, agent, output_schema=schema)
-    assert reply["output"] == {"a": "x"}
-    assert REPAIR_WARNING in reply["warnings"]
-
-
-@pytest.mark.parametrize("finish", ["length", "content_filter"])
-async def test_an_answer_that_is_cut_off_is_not_repaired(
-    admin: Api, agent: Json, provider: ProviderServer, finish: str
-) -> None:
-    provider.says('{"city": "Gr', finish=finish)
-    answer = await say(admin, agent, **REQUEST)
-    details = answer.json()["error"]["details"]
-    assert (answer.status, answer.json()["error"]["code"]) == (502, "output_invalid")
-    assert (details["reason"], details["attempts"], details["text"]) == (finish, 1, '{"city": "Gr')
-    assert len(provider.requests) == 1
-    assert (await logs_of(admin, agent))[0]["usage_by_model"][0]["calls"] == 1
-
-
-@pytest.mark.parametrize("said", [f"```json\n{GRAZ}\n```", f"\n\n {GRAZ}"])
-async def test_what_surrounds_the_object_needs_no_repair(
-    admin: Api, agent: Json, provider: ProviderServer, said: str
-) -> None:
-    provider.says(said)
-    assert (await reply_to(admin, agent, **REQUEST))["message"]["content"] == GRAZ
-    provider.says(said)
-    heard = await stream(admin, agent, **REQUEST)
-    assert text_of(heard) == GRAZ
-    assert heard[-1].data["output"] == VALUE
 
 
 async def test_a_stream_gives_the_text_as_it_grows_and_the_value_at_its_end(

@@ -8,8 +8,10 @@ import msgspec
 import pytest
 
 from retinue.access.models import Role
+from retinue.chat.attachment_models import (
+    ConversationFile,
+)
 from retinue.chat.engine import budget
-from retinue.chat.models import ConversationFile
 from retinue.files.models import File
 from tests.adapters.llm_replies import Call
 from tests.adapters.llm_server import KEY, ProviderServer, Request
@@ -70,14 +72,25 @@ def all_images(request: Request) -> list[bytes]:
     return images_in(request) + images_in(dataclasses.replace(request, body=body))
 
 
-@pytest.mark.parametrize("name", ["openai", "anthropic"])
-async def test_a_model_that_sees_is_shown_the_image_behind_the_result(
-    admin: Api, provider: ProviderServer, mcp: McpProcess, people: People, name: str
-) -> None:
-    agent = await with_camera(admin, await seeing_agent(admin, provider, name), mcp)
+@pytest.fixture(params=["openai", "anthropic"])
+async def photographer(
+    request: pytest.FixtureRequest, admin: Api, provider: ProviderServer, mcp: McpProcess
+) -> Json:
+    return await with_camera(admin, await seeing_agent(admin, provider, request.param), mcp)
+
+
+async def take_photo(admin: Api, agent: Json, provider: ProviderServer) -> tuple[Json, Request]:
+    """Have the agent take a photo; return the reply, and the request that shows the model the image."""
     provider.says("", take("photo"))
     provider.says("A blue square.")
     reply = await reply_to(admin, agent, "What do you see?")
+    return reply, chats_of(provider)[-1]
+
+
+async def test_a_model_that_sees_is_shown_the_image_behind_the_result(
+    admin: Api, photographer: Json, provider: ProviderServer
+) -> None:
+    reply, asked = await take_photo(admin, photographer, provider)
     (called,) = reply["tool_calls"]
     (image,) = called["images"]
     assert called["output"] == [
@@ -85,25 +98,35 @@ async def test_a_model_that_sees_is_shown_the_image_behind_the_result(
         {"type": "image", "mimeType": "image/png", "$image": {"file_id": image["file_id"]}},
     ]
     assert (image["mime_type"], image["is_shown"]) == ("image/jpeg", True)
-    asked = chats_of(provider)[-1]
     (shown,) = all_images(asked)
     assert shown.startswith(b"\xff\xd8\xff")
     assert b"CANARY" not in shown
     assert image["file_id"] in results_in(asked)[0]
     assert asked.body.count(b"iVBORw0KGgo") == 0, "what the tool sent is not in the prompt"
 
+
+async def test_the_image_of_a_result_is_stored_with_its_message(
+    admin: Api, photographer: Json, provider: ProviderServer, people: People
+) -> None:
+    reply, asked = await take_photo(admin, photographer, provider)
+    (image,) = reply["tool_calls"][0]["images"]
     downloaded = await admin.get(f"/api/v1/files/{image['file_id']}/content")
-    assert (downloaded.status, downloaded.body) == (200, shown)
+    assert (downloaded.status, [downloaded.body]) == (200, all_images(asked))
     stored = (await messages_of(admin, reply["conversation_id"]))[-1]
     assert stored["details"]["tool_calls"][0]["images"] == [image]
     async with people.context(admin.user.tenant_id) as ctx:
         (link,) = await ctx.db.all(ConversationFile)
         assert (link.message_id, link.file_id) == (stored["id"], image["file_id"])
 
+
+async def test_the_next_turn_shows_the_model_the_same_image_at_the_same_place(
+    admin: Api, photographer: Json, provider: ProviderServer
+) -> None:
+    reply, asked = await take_photo(admin, photographer, provider)
     provider.says("It is blue.")
-    await reply_to(admin, agent, "Which colour?", conversation_id=reply["conversation_id"])
+    await reply_to(admin, photographer, "Which colour?", conversation_id=reply["conversation_id"])
     again = chats_of(provider)[-1]
-    assert all_images(again) == [shown]
+    assert all_images(again) == all_images(asked)
     before, after = as_read(asked.json), as_read(again.json)
     assert after.startswith(before[:-2]), "the next turn begins with the whole of this one"
 

@@ -4,11 +4,14 @@ import ast
 import sys
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+
+from tests.contract.parsed_code import parse, walk_statements
 
 ROOT = Path(__file__).resolve().parents[2]
 OWN = {"retinue", "tests", "scripts", "bench"}
@@ -64,7 +67,7 @@ def find_imports(folders: Iterable[str], root: Path = ROOT) -> dict[str, str]:
             place = path.relative_to(root).as_posix()
             if place.startswith(FOREIGN):
                 continue
-            for name in _modules(ast.parse(path.read_text())):
+            for name in _modules(parse(path.read_text())):
                 if folder != "scripts" or not path.with_name(f"{name}.py").exists():
                     found.setdefault(name, place)
     return {
@@ -74,17 +77,22 @@ def find_imports(folders: Iterable[str], root: Path = ROOT) -> dict[str, str]:
     }
 
 
-def _modules(tree: ast.AST) -> Iterator[str]:
-    for node in ast.walk(tree):
+def _modules(tree: ast.Module) -> Iterator[str]:
+    for node in walk_statements(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name.partition(".")[0] for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             yield node.module.partition(".")[0]
 
 
+@cache
+def _installed_packages() -> Mapping[str, list[str]]:
+    return metadata.packages_distributions()
+
+
 def packages_of(modules: Iterable[str]) -> dict[str, set[str]]:
     """Return the packages that bring each module; a module that nobody brings stands for itself."""
-    known = metadata.packages_distributions()
+    known = _installed_packages()
     return {
         module: {
             canonicalize_name(name) for name in known.get(module, [ONLY_ON_SOME_PYTHONS.get(module, module)])

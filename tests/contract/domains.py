@@ -16,6 +16,7 @@ from tests.forms.contract import CONTRACT as FORMS
 from tests.incoming.contract import CONTRACT as INCOMING
 from tests.kit.contract import CONTRACT as KIT
 from tests.notifications.contract import CONTRACT as NOTIFICATIONS
+from tests.operate.contract import CONTRACT as OPERATE
 from tests.providers.contract import CONTRACT as PROVIDERS
 from tests.service_accounts.contract import CONTRACT as SERVICE_ACCOUNTS
 from tests.tables.contract import CONTRACT as TABLES
@@ -54,6 +55,7 @@ CONTRACTS = (
     INCOMING,
     TRACES,
     TENANT_FILE,
+    OPERATE,
 )
 
 WRITES: dict[str, Write] = {name: call for one in CONTRACTS for name, call in one.calls.items()}

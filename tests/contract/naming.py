@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+from tests.contract.parsed_code import parse, walk_statements
+
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src"
 # Words of the field that are nouns although they end in -ing.
@@ -40,7 +42,7 @@ def modules() -> dict[str, ast.Module]:
     found = {}
     for path in sorted(SOURCE.rglob("*.py")):
         name = ".".join(path.relative_to(SOURCE).with_suffix("").parts)
-        found[name] = ast.parse(path.read_text())
+        found[name] = parse(path.read_text())
     return found
 
 
@@ -97,20 +99,18 @@ def riddle_test_docstrings(trees: dict[str, ast.Module] | None = None) -> list[t
 def modules_of_tests() -> dict[str, ast.Module]:
     """Return every module of tests, parsed, by its path."""
     paths = sorted((ROOT / "tests").rglob("*.py"))
-    return {str(path.relative_to(ROOT)): ast.parse(path.read_text()) for path in paths}
+    return {str(path.relative_to(ROOT)): parse(path.read_text()) for path in paths}
 
 
 def _docstrings(trees: dict[str, ast.Module]) -> Iterator[tuple[str, str]]:
     for name, tree in trees.items():
-        for node in ast.walk(tree):
-            body = getattr(node, "body", None)
-            for statement in body if isinstance(body, list) else ():
-                if (
-                    isinstance(statement, ast.Expr)
-                    and isinstance(statement.value, ast.Constant)
-                    and isinstance(statement.value.value, str)
-                ):
-                    yield name, statement.value.value
+        for statement in walk_statements(tree):
+            if (
+                isinstance(statement, ast.Expr)
+                and isinstance(statement.value, ast.Constant)
+                and isinstance(statement.value.value, str)
+            ):
+                yield name, statement.value.value
 
 
 MAX_SHORT_MODULE_LINES = 20
@@ -163,10 +163,11 @@ def any_per_thousand_lines() -> float:
     for path in SOURCE.rglob("*.py"):
         text = path.read_text()
         lines += text.count("\n")
-        uses += sum(isinstance(node, ast.Name) and node.id == "Any" for node in ast.walk(ast.parse(text)))
+        uses += sum(isinstance(node, ast.Name) and node.id == "Any" for node in ast.walk(parse(text)))
     return 1000 * uses / lines
 
 
+@cache
 def imports() -> dict[str, set[str]]:
     """Return the imports of each module, inside functions and for type checkers included."""
     known = {name.removesuffix(".__init__") for name in modules()}
@@ -175,7 +176,7 @@ def imports() -> dict[str, set[str]]:
         package = name.removesuffix(".__init__") if name.endswith("__init__") else name.rpartition(".")[0]
         graph[name.removesuffix(".__init__")] = {
             target
-            for node in ast.walk(tree)
+            for node in walk_statements(tree)
             if isinstance(node, ast.ImportFrom)
             for target in _targets(node, package, known)
         }

@@ -8,8 +8,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from tests.contract.parsed_code import parse
+
 FILE_LINES = 400
 FUNCTION_LINES = 60
+TEST_ASSERTS = 9
 LENGTH_SUFFIXES = {".py", ".lua", ".sql", ".sh", ".html", ".css", ".js"}
 DRAWERS = {
     "utils",
@@ -160,7 +163,7 @@ def _files(root: Path) -> Iterator[Path]:
 
 
 def _parse(relative: PurePosixPath, text: str) -> Source:
-    tree = ast.parse(text, filename=str(relative))
+    tree = parse(text)
     nodes = list(ast.walk(tree))
     below = relative.parts[2:] if relative.parts[:2] == ("src", "retinue") else ()
     place = PurePosixPath(*below).with_suffix("").as_posix() if below else ""
@@ -206,6 +209,17 @@ def _function_length(source: Source) -> Iterator[Violation]:
                 yield source.breaks(
                     node, "function-length", f"{node.name} has {lines} lines, at most {FUNCTION_LINES}"
                 )
+
+
+def _test_asserts(source: Source) -> Iterator[Violation]:
+    for node in source.nodes:
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name.startswith("test_"):
+            count = sum(isinstance(part, ast.Assert) for part in ast.walk(node))
+            if count > TEST_ASSERTS:
+                detail = (
+                    f"{node.name} has {count} asserts, at most {TEST_ASSERTS}: split it by behaviour, or "
+                )
+                yield source.breaks(node, "test-asserts", f"{detail}compare one whole structure")
 
 
 def _used_names(source: Source) -> Iterator[tuple[ast.AST, str]]:
@@ -346,6 +360,7 @@ EVERYWHERE_RULES: tuple[Rule, ...] = (
     _imports_of_tests,
     _open_ends,
     _skips_without_reason,
+    _test_asserts,
     _unfinished,
 )
 RULES = {
@@ -355,6 +370,7 @@ RULES = {
     "open-end",
     "unfinished",
     "skip-reason",
+    "test-asserts",
     "test-import",
     "unused-import",
     *(ban.rule for ban in BANS),

@@ -136,6 +136,7 @@ UNFENCED = {
     "chat/",
     "cli/",
     "credentials/",
+    "embed/hosted/",
     "events/",
     "files/",
     "forms/",
@@ -153,6 +154,7 @@ UNFENCED = {
     "users/",
     "webhooks/",
     "workflows/",
+    "operate/",
 }
 
 

@@ -16,7 +16,6 @@ from retinue.app import Service
 from retinue.kit.clock import SystemClock
 from retinue.kit.db.databases import direct_url
 from tests.adapters.llm_server import ProviderServer
-from tests.chat.conftest import provider
 from tests.client import Api, Response
 from tests.conftest import broken_jobs
 from tests.databases import SERVER
@@ -28,8 +27,6 @@ from tests.factories.people import People
 from tests.factories.providers import add_key_for
 from tests.factories.tools import make_tool
 from tests.factories.workflows import make_workflow, node
-
-__all__ = ["provider"]
 
 pytestmark = [
     pytest.mark.every_case,

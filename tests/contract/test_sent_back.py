@@ -15,7 +15,7 @@ SUBSCRIPTION = {
     "action_config": {"title": "New"},
 }
 _READS = {route.path: route for route in ROUTES if route.method == "GET"}
-_SETS_ANOTHER_OBJECT = {"set_model_price"}
+_SETS_ANOTHER_OBJECT = {"set_model_price", "update_table_rows"}
 """The GET of the same path is a list."""
 CHANGES = [
     route

@@ -66,6 +66,7 @@ ELSEWHERE = {
     "import_id",
     "stream_id",
     "key_id",
+    "page_slug",
     "progress_id",
     "row_id",
     "secret_id",

@@ -1,21 +1,19 @@
 """Nothing that these tests see or cause to be logged shows a secret, but for what is revealed on purpose."""
 
 import io
-import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-import structlog
 
 from retinue.access.models import Role
 from retinue.app import Service
 from retinue.kit.context import Caller, Context
-from retinue.kit.logging import configure_logging
 from retinue.kit.principal import Principal
 from retinue.kit.settings import Settings
 from retinue.tenants.models import Tenant
 from tests.canaries import hits
+from tests.captured_logs import captured_logs
 from tests.client import Api, Response
 from tests.factories.credentials import CANARY
 from tests.factories.people import People
@@ -39,13 +37,9 @@ def _nothing_shows_a_secret(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
-def logged(monkeypatch: pytest.MonkeyPatch) -> Iterator[io.StringIO]:
-    before, written = structlog.get_config(), io.StringIO()
-    with monkeypatch.context() as patch:
-        patch.setattr(sys, "stderr", written)
-        configure_logging(Settings(log_format="json", log_level="debug"))
-    yield written
-    structlog.configure(**before)
+def logged() -> Iterator[io.StringIO]:
+    with captured_logs(Settings()) as written:
+        yield written
     assert hits(written.getvalue().encode(), [CANARY]) == []
 
 

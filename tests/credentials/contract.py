@@ -41,3 +41,8 @@ async def update_credential_secrets(scene: Scene) -> Call:
 async def grant_credential_access(scene: Scene) -> Call:
     body = {"integration_type": "tool", "integration_id": "tool_1"}
     return Call(scene.me, body, await _credential(scene))
+
+
+@CONTRACT.writes()
+async def test_credential(scene: Scene) -> Call:
+    return Call(scene.me, {"secrets": {"api_key": "sk-2"}}, await _credential(scene))

@@ -215,3 +215,26 @@ async def test_a_repeated_test_is_one_test(owner, api_server) -> None:
     first, again = [await owner.post(f"{PATH}/{made['id']}/test", headers=headers) for _ in range(2)]
     assert first.json() == again.json()
     assert api_server.connections == 1
+
+
+async def test_other_secrets_are_tried_and_not_stored(owner, api_server) -> None:
+    wrong = dict.fromkeys(SECRETS["api_key"], f"{CANARY}-wrong")
+    made = await create(owner, "api_key", secrets=wrong, metadata={"test_url": f"{api_server.url}/me"})
+    path = f"/v1/credentials/{made['id']}/test"
+    tried = (await owner.post(path, {"secrets": SECRETS["api_key"]})).json()["data"]
+    assert (tried["success"], tried["checked"]) == (True, "connection")
+    shown = await get(owner, made["id"])
+    assert (shown["last_tested_at"], shown["version"]) == (None, made["version"])
+    record = (await trail(owner, made["id"]))[-1]
+    assert (record["action"], record["success"]) == ("tested", True)
+    assert (await run_test(owner, made))["success"] is False
+    still = (await owner.post(path, {"secrets": wrong})).json()["data"]
+    assert (still["success"], still["error"]["code"]) == (False, "auth_error")
+    assert (await owner.post(path, {"secrets": {"nonsense": 1}})).status == 422
+
+
+async def test_tried_secrets_go_nowhere_else(owner) -> None:
+    made = await create(owner, "database", secrets=SECRETS["database"])
+    elsewhere = {**SECRETS["database"], "host": "elsewhere.example"}
+    refused = await owner.post(f"/v1/credentials/{made['id']}/test", {"secrets": elsewhere})
+    assert (refused.status, refused.code) == (409, "destination_changed")

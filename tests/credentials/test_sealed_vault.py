@@ -5,11 +5,10 @@ from collections.abc import AsyncIterator
 import pytest
 
 from retinue.app import Service
-from retinue.kit.vault import KEY_FILE
 from tests.client import Api
 from tests.factories.credentials import CANARY, PATH, body_of, create, get, reveal
 from tests.factories.people import People
-from tests.services import start_all
+from tests.services import restarted_without_key
 
 
 @pytest.fixture
@@ -19,13 +18,8 @@ async def credential(owner):
 
 @pytest.fixture
 async def sealed_service(service, credential, clock) -> AsyncIterator[Service]:
-    """The same instance, started again after its key was lost."""
-    await start_all(service)
-    (service.settings.data_dir / KEY_FILE).rename(service.settings.data_dir / "aside")
-    started = Service(service.settings, clock)
-    await started.start()
-    yield started
-    await started.stop()
+    async with restarted_without_key(service, clock) as sealed:
+        yield sealed
 
 
 @pytest.fixture

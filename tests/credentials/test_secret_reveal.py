@@ -6,30 +6,19 @@ import sqlite3
 
 import asyncpg
 import pytest
-import sqlalchemy as sa
 
 from retinue.credentials.models import Credential
 from retinue.events.models import SigningSecret
 from retinue.kit import failpoints
 from retinue.kit.context import Caller, Context
 from retinue.kit.db.databases import direct_url
-from retinue.kit.db.statements import Statement
 from retinue.kit.events.audit_verification import verify_chain
 from retinue.kit.principal import SYSTEM
 from retinue.notifications.models import Channel
+from tests.factories.broken_secrets import spoil
 from tests.factories.credentials import PATH, SECRETS, create, reveal, trail
 from tests.factories.happenings import audits
 from tests.factories.notifications import make_channel
-
-
-async def spoil(people, tenant_id: str, record, field: str) -> None:
-    """Change the last byte of what is sealed, as a broken disk would."""
-    table = record.__table__
-    async with people.context(tenant_id) as ctx:
-        rows = await ctx.db.rows(Statement(sa.select(table.c.id, table.c[field])))
-        for id, sealed in rows:
-            bad = sealed[:-1] + bytes([sealed[-1] ^ 1])
-            await ctx.db.execute(Statement(sa.update(table).where(table.c.id == id).values({field: bad})))
 
 
 async def rename_table(service, old: str, new: str) -> None:

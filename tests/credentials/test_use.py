@@ -86,13 +86,15 @@ async def test_only_who_knows_the_secret_opens_a_way_for_it(owner, developer, co
     assert not await is_admitted(context_for(developer), made["id"], ELSEWHERE)
     with pytest.raises(DestinationChanged):
         await open_credential(context_for(developer), made["id"], purpose(ELSEWHERE))
+
+
+async def test_who_replaces_the_secret_is_who_knows_it_from_then_on(owner, developer, context_for) -> None:
     mine = await create(developer)
     assert await is_admitted(context_for(developer), mine["id"], HERE)
     assert await is_admitted(context_for(developer), mine["id"], ELSEWHERE)
     assert (await get(owner, mine["id"]))["destinations"] == [HERE, ELSEWHERE]
     added = [record["metadata"] for record in await trail(owner, mine["id"])][1:]
     assert added == [{"destination": HERE}, {"destination": ELSEWHERE}]
-    # Whoever replaced the secret is who knows it from now on.
     await owner.put(f"{PATH}/{mine['id']}/secrets", {"secrets": {"api_key": f"{CANARY}-production-key"}})
     assert not await is_admitted(context_for(developer), mine["id"], "https://third.example")
     assert (await get(owner, mine["id"]))["destinations"] == [HERE, ELSEWHERE]

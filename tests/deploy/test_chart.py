@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import Any
 
-import kubernetes_validate
 import pytest
 import yaml
 
@@ -33,6 +32,14 @@ EVERYTHING = {
 }
 
 
+@pytest.fixture(scope="module")
+def kubernetes() -> Any:
+    """The library takes seconds to load, which every worker would spend before its first test."""
+    import kubernetes_validate
+
+    return kubernetes_validate
+
+
 def of_kind(found: list[dict[str, Any]], kind: str) -> list[dict[str, Any]]:
     return [manifest for manifest in found if manifest["kind"] == kind]
 
@@ -49,16 +56,16 @@ def find_manifest(found: list[dict[str, Any]], kind: str, name: str) -> dict[str
 
 
 @pytest.mark.parametrize("values", VALUES.values(), ids=VALUES.keys())
-def test_the_manifests_are_valid(values: dict[str, Any]) -> None:
+def test_the_manifests_are_valid(values: dict[str, Any], kubernetes: Any) -> None:
     for manifest in manifests(values):
         if manifest["apiVersion"] != FOREIGN:
-            kubernetes_validate.validate(manifest, KUBERNETES, strict=True)
+            kubernetes.validate(manifest, KUBERNETES, strict=True)
 
 
-def test_a_manifest_that_is_not_valid_is_found() -> None:
+def test_a_manifest_that_is_not_valid_is_found(kubernetes: Any) -> None:
     (service,) = of_kind(manifests({"service": {"port": "a port"}}), "Service")
-    with pytest.raises(kubernetes_validate.ValidationError):
-        kubernetes_validate.validate(service, KUBERNETES, strict=True)
+    with pytest.raises(kubernetes.ValidationError):
+        kubernetes.validate(service, KUBERNETES, strict=True)
 
 
 def test_every_part_can_be_turned_on_and_most_can_be_turned_off() -> None:
@@ -187,12 +194,12 @@ def namespaces(*names: str) -> list[dict[str, Any]]:
     ],
 )
 def test_whoever_scrapes_is_allowed_apart_from_those_who_ask(
-    policy: dict[str, Any], expected: dict[str, set[str]]
+    policy: dict[str, Any], expected: dict[str, set[str]], kubernetes: Any
 ) -> None:
     found = manifests({"metrics": {"enabled": True}, "networkPolicy": policy})
     (made,) = of_kind(found, "NetworkPolicy")
     assert allowed_namespaces(made) == expected
-    kubernetes_validate.validate(made, KUBERNETES, strict=True)
+    kubernetes.validate(made, KUBERNETES, strict=True)
     (without,) = of_kind(manifests({"networkPolicy": policy}), "NetworkPolicy")
     assert allowed_namespaces(without).keys() == {"http"}
 

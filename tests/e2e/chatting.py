@@ -20,9 +20,11 @@ from retinue.kit.context import Caller, Context
 from retinue.kit.principal import SYSTEM
 from retinue.kit.setting_loader import load_settings
 from retinue.wiring import close_instance, open_instance, server_settings
-from tests.adapters.llm_server import KEY, Request, _read_request
+from tests.adapters.answering_server import Request, read_request, until_hung_up
+from tests.adapters.llm_server import KEY
 from tests.e2e.load import call
 from tests.e2e.processes import ADMIN_PASSWORD, ServerProcess
+from tests.loopback_server import serve_on_loopback
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
 NO_LIMITS = {
@@ -45,39 +47,21 @@ class Talker:
         self.hang_ups = 0
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            request = await _read_request(reader)
+        async with until_hung_up(writer):
+            request = await read_request(reader)
             if request.path.endswith("/chat/completions"):
                 self.asked += 1
                 await self.talk(self, request, reader, writer)
             else:
                 writer.write(b"HTTP/1.1 404 X\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}")
             await writer.drain()
-        except (ConnectionError, asyncio.IncompleteReadError):
-            pass
-        finally:
-            writer.close()
-            with contextlib.suppress(ConnectionError):
-                await writer.wait_closed()
 
 
 @contextlib.asynccontextmanager
 async def serve_talker(talk: Talk) -> AsyncIterator[Talker]:
     talker = Talker(talk)
-    tasks: set[asyncio.Task[None]] = set()
-
-    def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        tasks.add(asyncio.ensure_future(talker.serve(reader, writer)))
-
-    server = await asyncio.start_server(accept, "127.0.0.1", 0, backlog=2048)
-    talker.port = server.sockets[0].getsockname()[1]
-    try:
+    async with serve_on_loopback(talker.serve, backlog=2048) as talker.port:
         yield talker
-    finally:
-        server.close()
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def piece(text: str, finish: str | None = None) -> bytes:

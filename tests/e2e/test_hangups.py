@@ -19,6 +19,7 @@ PATIENCE_S = 120
 CLIENTS = 3
 
 
+@pytest.mark.either_database
 async def test_a_single_process_replaces_itself(tmp_path: Path, database_url: str) -> None:
     """Twice: the first time it becomes a supervisor, then it is one."""
     may_end = asyncio.Event()
@@ -93,13 +94,9 @@ async def test_a_successor_that_cannot_start_does_not_close_the_address(tmp_path
 async def test_a_stop_during_a_reload_ends_the_server(tmp_path: Path) -> None:
     async with ServerProcess(tmp_path, RETINUE_LOG_LEVEL="info") as server:
         await server.start()
-        assert server.process is not None
-        server.process.send_signal(signal.SIGHUP)
-        async with asyncio.timeout(PATIENCE_S):
-            while "reload_started" not in server.log:
-                await asyncio.sleep(0.02)
-        server.process.send_signal(signal.SIGTERM)
-        assert await asyncio.wait_for(server.process.wait(), PATIENCE_S) == 0
+        process = await begin_reload(server)
+        process.send_signal(signal.SIGTERM)
+        assert await asyncio.wait_for(process.wait(), PATIENCE_S) == 0
     assert "reload_given_up" in server.log
     assert "Traceback" not in server.log
 
@@ -153,13 +150,9 @@ async def test_a_reload_during_a_reload_is_another_one(tmp_path: Path) -> None:
     """The second reload may bring newer code than the first one started with, so both happen."""
     async with ServerProcess(tmp_path, RETINUE_LOG_LEVEL="info") as server:
         await server.start()
-        assert server.process is not None
-        server.process.send_signal(signal.SIGHUP)
-        async with asyncio.timeout(PATIENCE_S):
-            while "reload_started" not in server.log:
-                await asyncio.sleep(0.01)
+        process = await begin_reload(server)
         # As the command does, which would not be there in time.
-        server.process.send_signal(signal.SIGHUP)
+        process.send_signal(signal.SIGHUP)
         async with asyncio.timeout(PATIENCE_S):
             while server.log.count("reload_ended") < 2:
                 await asyncio.sleep(0.02)
@@ -210,6 +203,16 @@ async def test_a_hangup_ends_neither_a_worker_nor_a_process_of_several(
         worker.send_signal(signal.SIGTERM)
         assert await asyncio.wait_for(worker.wait(), PATIENCE_S) == 0
         assert await server.stop() == 0
+
+
+async def begin_reload(server: ServerProcess) -> asyncio.subprocess.Process:
+    """Ask for a reload and return the process once it says that it began."""
+    assert server.process is not None
+    server.process.send_signal(signal.SIGHUP)
+    async with asyncio.timeout(PATIENCE_S):
+        while "reload_started" not in server.log:
+            await asyncio.sleep(0.01)
+    return server.process
 
 
 async def _readiness(port: int) -> int:

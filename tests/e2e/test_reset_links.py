@@ -10,7 +10,7 @@ import pytest
 
 from retinue import __version__
 from retinue.kit.build_commit import build_commit
-from tests.e2e.commands import run_command
+from tests.e2e.commands import Ran, run_command
 from tests.e2e.load import call
 from tests.e2e.processes import ADMIN_PASSWORD, ServerProcess
 
@@ -19,6 +19,15 @@ pytestmark = pytest.mark.either_database
 EMAIL, NEW_PASSWORD = "admin@example.com", "Another-Staple-3"
 RESET = ("admin", "reset-password")
 PAGE = "/reset-password"
+
+
+def check_printed(printed: Ran, address: str) -> None:
+    """The link alone is the output, and what to do with it is said beside it."""
+    assert printed.code == 0, printed
+    assert printed.output.startswith(f"{address}{PAGE}?token=")
+    assert printed.output.count("\n") == 1
+    assert "within one hour" in printed.errors
+    assert "RETINUE_BASE_URL" not in printed.errors
 
 
 async def test_a_printed_link_chooses_a_new_password_once(tmp_path: Path, database_url: str) -> None:
@@ -30,11 +39,7 @@ async def test_a_printed_link_chooses_a_new_password_once(tmp_path: Path, databa
     first = await run_command(server, *RESET, EMAIL, "--base-url", address)
     ran = await run_command(server, *RESET, EMAIL.upper(), RETINUE_BASE_URL=f"{address}/")
     for printed in (first, ran):
-        assert printed.code == 0, printed
-        assert printed.output.startswith(f"{address}{PAGE}?token=")
-        assert printed.output.count("\n") == 1
-        assert "within one hour" in printed.errors
-        assert "RETINUE_BASE_URL" not in printed.errors
+        check_printed(printed, address)
     old, token = (one.output.strip().partition("=")[2] for one in (first, ran))
     chosen = {"token": token, "new_password": NEW_PASSWORD}
     status, _ = await call(server.port, "POST", "/auth/reset-password", body={**chosen, "token": old})

@@ -1,10 +1,12 @@
 """`retinue serve --processes 2` is one server: kills, reloads, limits, streams and jobs (S3)."""
 
 import asyncio
+import contextlib
 import itertools
 import os
 import signal
 from collections import Counter
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -101,6 +103,22 @@ async def unless_lost(server: SupervisedServer, shop: Shop, table_id: str, resul
     assert result.acknowledged <= await stored_rows(server.port, shop.token, table_id)
 
 
+@contextlib.asynccontextmanager
+async def loaded_server(folder: Path, database_url: str) -> AsyncIterator[tuple[SupervisedServer, KeptLoad]]:
+    """Yield a server under load, which stops in order and has lost nothing at the end."""
+    async with (
+        serve_talker(speak_until_allowed(asyncio.Event())) as talker,
+        SupervisedServer(folder, database_url) as server,
+    ):
+        await server.start()
+        shop = await set_up(server, talker)
+        table_id = await make_table(shop)
+        load = await load_of(shop, table_id)
+        yield server, load
+        await unless_lost(server, shop, table_id, await load.finish())
+        assert await server.stop() == 0
+
+
 async def a_kill_loses_nothing(server: SupervisedServer, shop: Shop, table_id: str) -> None:
     load = await load_of(shop, table_id, SHORT_CLIENTS)
     killed = server.kill_worker(0)
@@ -164,14 +182,7 @@ async def test_a_reload_with_a_bad_setting_changes_nothing(tmp_path: Path, datab
 @pytest.mark.slow
 @pytest.mark.every_case
 async def test_many_kills_lose_nothing(tmp_path: Path, database_url: str) -> None:
-    async with (
-        serve_talker(speak_until_allowed(asyncio.Event())) as talker,
-        SupervisedServer(tmp_path, database_url) as server,
-    ):
-        await server.start()
-        shop = await set_up(server, talker)
-        table_id = await make_table(shop)
-        load = await load_of(shop, table_id)
+    async with loaded_server(tmp_path, database_url) as (server, load):
         for number in range(KILLS):
             began = asyncio.get_running_loop().time()
             server.kill_worker(number)
@@ -179,31 +190,18 @@ async def test_many_kills_lose_nothing(tmp_path: Path, database_url: str) -> Non
             await server.all_alive()
             left = began + SECONDS_BETWEEN_KILLS - asyncio.get_running_loop().time()
             await asyncio.sleep(max(0.0, left))
-        result = await load.finish()
-        assert len(result.cut) <= CLIENTS * KILLS
-        await unless_lost(server, shop, table_id, result)
-        assert await server.stop() == 0
+        assert len((await load.finish()).cut) <= CLIENTS * KILLS
 
 
 @pytest.mark.slow
 @pytest.mark.every_case
 async def test_many_reloads_fail_nothing(tmp_path: Path, database_url: str) -> None:
-    async with (
-        serve_talker(speak_until_allowed(asyncio.Event())) as talker,
-        SupervisedServer(tmp_path, database_url) as server,
-    ):
-        await server.start()
-        shop = await set_up(server, talker)
-        table_id = await make_table(shop)
-        load = await load_of(shop, table_id)
+    async with loaded_server(tmp_path, database_url) as (server, load):
         for _ in range(RELOADS):
             done = await server.reload()
             assert done.code == 0, done.errors
             await load.at_least(20)
-        result = await load.finish()
-        assert result.cut == []
-        await unless_lost(server, shop, table_id, result)
-        assert await server.stop() == 0
+        assert (await load.finish()).cut == []
 
 
 @pytest.mark.slow

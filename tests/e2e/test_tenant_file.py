@@ -119,31 +119,45 @@ def run(beside: ServerProcess, monkeypatch: pytest.MonkeyPatch) -> Iterator[Run]
     configure_logging(Settings(log_format="json"))
 
 
-def test_what_is_exported_is_what_was_applied(tmp_path: Path, run: Run) -> None:
-    first, second = tmp_path / "first.yaml", tmp_path / "second.yaml"
-    first.write_text(FILE)
-    planned = run("apply", str(first))
+def apply_and_export(tmp_path: Path, run: Run) -> str:
+    """Apply the file to the empty tenant, and return what is exported then."""
+    file = tmp_path / "first.yaml"
+    file.write_text(FILE)
+    assert "Done." in run("apply", str(file), "--yes")
+    return run("export")
+
+
+def test_a_plan_is_shown_before_anything_is_applied(tmp_path: Path, run: Run) -> None:
+    file = tmp_path / "first.yaml"
+    file.write_text(FILE)
+    planned = run("apply", str(file))
     assert "+ agents/Support" in planned
     assert "7 to create, 0 to change, 0 to delete" in planned
     assert "Nothing was changed yet" in planned
     assert "agents: {}" in run("export")
-    assert "Done." in run("apply", str(first), "--yes")
 
-    exported = run("export")
-    second.write_text(exported)
+
+def test_what_is_exported_is_what_was_applied(tmp_path: Path, run: Run) -> None:
+    exported = apply_and_export(tmp_path, run)
     assert "You help.\n      Be brief.\n" in exported
     assert "'@agents/Support'" in exported
     assert not any(prefix in exported for prefix in ("agt_", "tbl_", "wfl_", "frm_"))
     assert "workflow: '@workflows/Greeting'" in exported
     assert "table: '@data_tables/customers'" in exported
+    second = tmp_path / "second.yaml"
+    second.write_text(exported)
     assert "0 to create, 0 to change, 0 to delete" in run("apply", str(second), "--yes")
     assert run("export") == exported
     second.write_text(run("export", "--format", "json"))
     assert "0 to create, 0 to change, 0 to delete" in run("apply", str(second))
 
+
+def test_what_was_edited_in_an_export_is_applied(tmp_path: Path, run: Run) -> None:
+    exported = apply_and_export(tmp_path, run)
     changed = exported.replace("Be brief.", "Be kind.").replace("name: Weather", "name: The weather")
     changed = changed.replace("success_message: Thank you.", "success_message: Thanks.")
     changed = changed.replace("  Expert:\n", "  Master:\n").replace("@agents/Expert", "@agents/Master")
+    second = tmp_path / "second.yaml"
     second.write_text(changed)
     done = run("apply", str(second), "--yes")
     assert "+ agents/Master" in done

@@ -1,22 +1,16 @@
 """An agent with a scripted model, and keys that open it."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
 
 from retinue.app import Service
-from tests.adapters.llm_server import ProviderServer, provider_server
+from tests.adapters.llm_server import ProviderServer
 from tests.client import Api
 from tests.embed.keys import Holder, make_key
 from tests.factories.agents import make_agent
 from tests.factories.providers import add_key_for
-
-
-@pytest.fixture
-async def provider() -> AsyncIterator[ProviderServer]:
-    async with provider_server() as server:
-        yield server
 
 
 @pytest.fixture

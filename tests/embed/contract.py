@@ -1,6 +1,7 @@
 """Objects and calls of embed keys and public chat for the contract tests."""
 
 from retinue.agents.models import Agent
+from retinue.embed.hosted.page_models import HostedPage, HostedSlug, PageAudience
 from retinue.embed.models import EmbedKey, VisitorFile, WidgetDesign, WidgetInstallation
 from tests.contract.knowledge import Call, DomainContract, Scene, World
 from tests.factories.embed_keys import embed_key_of, some_embed_key
@@ -10,16 +11,28 @@ from tests.factories.providers import add_key_for
 
 async def _make(world: World) -> dict[str, str]:
     agent = await world.ctx.db.get(Agent, world.ids.get("agent_id", ""))
+    if agent is None and "page_slug" in world.wanted:
+        # The path of a page names no agent.
+        agent = await some_agent(world.ctx)
     if agent is None:
         return {}
     key = some_embed_key(agent, world.owner.id, world.name, text=embed_key_of(agent.id))
-    return {"embed_key_id": (await world.ctx.db.insert(key)).id}
+    embed_key_id = (await world.ctx.db.insert(key)).id
+    # A page for members needs no key and no budget.
+    slug = f"page-of-{agent.id[-20:]}"
+    await world.ctx.db.insert(HostedSlug(agent_id=agent.id, slug=slug))
+    await world.ctx.db.insert(HostedPage(agent_id=agent.id, slug=slug, audience=PageAudience.members))
+    return {"embed_key_id": embed_key_id, "page_slug": slug}
 
 
 CONTRACT = DomainContract(
-    records=(EmbedKey, VisitorFile, WidgetDesign, WidgetInstallation),
+    records=(EmbedKey, VisitorFile, WidgetDesign, WidgetInstallation, HostedPage, HostedSlug),
     make=_make,
-    texts={"upload_visitor_file": {"session_id": "a-session-of-one-visitor"}},
+    shared={"page_slug"},
+    texts={
+        "upload_visitor_file": {"session_id": "a-session-of-one-visitor"},
+        "chat_audio_in_public": {"session_id": "a-session-of-one-visitor"},
+    },
 )
 
 
@@ -94,3 +107,33 @@ async def read_transcript(scene: Scene) -> Call:
 async def create_chat_completion(scene: Scene) -> Call:
     agent = await _answering_agent(scene)
     return Call(scene.me, {"model": agent.id, "messages": [{"role": "user", "content": "Hello"}]})
+
+
+@CONTRACT.writes(embed_keys=1, hosted_pages=1, hosted_slugs=1)
+async def update_hosted_page(scene: Scene) -> Call:
+    agent, _ = await _agent_and_key(scene)
+    body = {"slug": "of-the-scene", "audience": "public", "monthly_token_budget": 1_000}
+    return Call(scene.me, body, {"agent_id": agent.id})
+
+
+async def _answered_session(scene: Scene) -> tuple[Agent, str]:
+    """Return an agent and the id of its reply in a session of a visitor."""
+    agent = await _answering_agent(scene)
+    body = {"session_id": "s" * 16, "message": "Hello"}
+    path = f"/api/v1/public/agents/{agent.id}/chat"
+    answer = await scene.api.signed_in(_KEY).post(path, body)
+    return agent, answer.json()["assistant_reply"]["id"]
+
+
+@CONTRACT.writes("messages.is_stopped")
+async def stop_public_chat(scene: Scene) -> Call:
+    agent, reply_id = await _answered_session(scene)
+    body = {"session_id": "s" * 16, "message_id": reply_id}
+    return Call(scene.api.signed_in(_KEY), body, {"agent_id": agent.id})
+
+
+@CONTRACT.writes("messages.rating messages.comment messages.reasons messages.updated_at")
+async def rate_public_message(scene: Scene) -> Call:
+    agent, reply_id = await _answered_session(scene)
+    body = {"session_id": "s" * 16, "message_id": reply_id, "rating": "positive", "comment": "Good"}
+    return Call(scene.api.signed_in(_KEY), body, {"agent_id": agent.id})

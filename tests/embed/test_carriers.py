@@ -111,8 +111,11 @@ async def test_a_key_may_call_these_and_nothing_else():
     assert {label(route) for route in ROUTES if route.takes_embed_key} == {
         "GET /api/v1/public/agents/{agent_id}/embed",
         "GET /api/v1/public/agents/{agent_id}/widget",
+        "POST /api/v1/public/agents/{agent_id}/audio",
         "POST /api/v1/public/agents/{agent_id}/chat",
+        "POST /api/v1/public/agents/{agent_id}/feedback",
         "POST /api/v1/public/agents/{agent_id}/files",
+        "POST /api/v1/public/agents/{agent_id}/stop",
         "POST /api/v1/public/agents/{agent_id}/transcript",
         "POST /v1/chat/completions",
         "GET /v1/models",

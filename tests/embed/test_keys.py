@@ -155,6 +155,21 @@ async def test_a_key_ends_when_it_was_said_to(admin, key_for, agent, clock):
     assert (refused.status, refused.details) == (401, {"reason": "invalid_api_key"})
 
 
+async def test_the_end_of_a_key_can_be_moved_and_taken_away(admin, key_for, agent, clock, people):
+    holder = await key_for(agent)
+    path = f"{PATH}/{holder.key['id']}"
+    end = instant_from_timestamp(clock.time() + 100)
+    assert (await admin.patch(path, {"expires_at": end})).json()["expires_at"] == end
+    assert (await only_event(people, "system.embed_key.updated"))["changed"] == ["expires_at"]
+    clock.advance(101)
+    assert (await holder.snippet()).status == 401
+    past = await admin.patch(path, {"expires_at": end})
+    assert (past.status, list(past.details)) == (422, ["expires_at"])
+    assert (await admin.patch(path, {"name": "Renamed"})).json()["expires_at"] == end
+    assert (await admin.patch(path, {"expires_at": None})).json()["expires_at"] is None
+    assert (await holder.snippet()).status == 200
+
+
 async def test_an_agent_takes_its_keys_with_it(admin, key_for, agent):
     holder = await key_for(agent)
     assert (await admin.delete(f"/api/v1/agents/{agent['id']}")).status == 204

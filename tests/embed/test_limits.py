@@ -1,6 +1,8 @@
 """Tests of the limits of a key: its tenant's plan, its own rate, its tokens a month."""
 
 import asyncio
+import hashlib
+import hmac
 
 import pytest
 
@@ -45,6 +47,30 @@ async def test_what_a_keys_own_limit_refuses_costs_its_tenant_nothing(admin, key
     for _ in range(20):
         assert (await holder.snippet()).status == 429
     assert int((await admin.get("/api/v1/tenant")).headers["x-ratelimit-remaining"]) == before - 1
+
+
+async def test_one_visitor_leaves_the_others_their_messages(key_for, agent, provider, clock):
+    holder = await key_for(agent, rate_limit_per_visitor=2)
+    assert holder.key["rate_limit_per_visitor"] == 2
+    elsewhere = Holder(holder.api.at("198.51.100.7"), agent, holder.key)
+    assert [(await holder.say(session_id=f"session-number-{n}")).status for n in range(3)] == [200, 200, 429]
+    assert (await holder.say(session_id="session-number-4")).code == "rate_limited"
+    assert (await elsewhere.say(session_id="session-number-5")).status == 200
+    secret = holder.key["identity_secret"].encode()
+    signed = {"id": "ada", "hash": hmac.new(secret, b"ada", hashlib.sha256).hexdigest()}
+    assert (await holder.say(session_id="session-number-6", user=signed)).status == 200
+    clock.advance(61)
+    assert (await holder.say(session_id="session-number-7")).status == 200
+
+
+async def test_completions_count_for_the_visitor_too(key_for, agent, provider):
+    holder = await key_for(agent, rate_limit_per_visitor=1)
+    body = {"model": agent["id"], "messages": [{"role": "user", "content": "Hello"}]}
+    statuses = [
+        (await holder.api.post("/v1/chat/completions", body, headers=holder.headers)).status for _ in range(2)
+    ]
+    assert statuses == [200, 429]
+    assert (await holder.say(session_id="session-number-1")).status == 429
 
 
 async def test_keys_have_limits_apart_from_each_other(key_for, agent):

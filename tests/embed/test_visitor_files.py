@@ -40,12 +40,14 @@ async def send(
     )
 
 
-async def test_a_visitor_sends_a_file_in_their_session_only(
-    admin: Api, holder: Holder, provider: ProviderServer
-) -> None:
+async def send_photo(holder: Holder) -> Json:
     sent = await send(holder, photo_with_canary(), "holiday.jpg")
     assert sent.status == 201, sent
-    file = sent.json()
+    return sent.json()
+
+
+async def test_a_visitor_sends_a_file_in_their_session_only(holder: Holder, provider: ProviderServer) -> None:
+    file = await send_photo(holder)
     assert set(file) == {"file_id", "filename", "size_bytes", "mime_type"}
     body = {"attachments": refs(file["file_id"])}
     elsewhere = await holder.say("Look", session_id="another-session-of-one", **body)
@@ -56,6 +58,11 @@ async def test_a_visitor_sends_a_file_in_their_session_only(
     for request in chats_of(provider):
         assert CANARY not in request.body
         assert images_in(request)
+
+
+async def test_a_visitor_and_who_manages_the_agent_see_what_was_sent(admin: Api, holder: Holder) -> None:
+    file = await send_photo(holder)
+    answer = await holder.say("Look", session_id=SESSION, attachments=refs(file["file_id"]))
     transcript = await holder.api.post(
         f"/api/v1/public/agents/{holder.agent['id']}/transcript",
         {"session_id": SESSION},

@@ -15,6 +15,12 @@ OWN = {
     "position": "right",
     "suggestions": [],
     "show_sources": True,
+    "second_accent": None,
+    "lead": None,
+    "logo_url": None,
+    "contact_url": None,
+    "privacy_url": None,
+    "imprint_url": None,
 }
 CHOSEN = {
     "title": "Support",
@@ -26,6 +32,12 @@ CHOSEN = {
     "position": "left",
     "suggestions": ["Where is my order?"],
     "show_sources": False,
+    "second_accent": "#e4572e",
+    "lead": "Answers about orders",
+    "logo_url": "https://shop.example/logo.svg",
+    "contact_url": "mailto:help@shop.example",
+    "privacy_url": "https://shop.example/privacy?lang=en",
+    "imprint_url": "https://shop.example/imprint",
 }
 
 
@@ -174,3 +186,23 @@ async def test_who_may_only_read_designs_nothing(people, agent):
     viewer = await people.signed_in(Role.viewer)
     assert (await viewer.get(settings(agent))).status == 200
     assert (await viewer.put(settings(agent), CHOSEN)).status == 403
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"logo_url": "http://shop.example/logo.svg"},
+        {"logo_url": "javascript:alert(1)"},
+        {"privacy_url": "https://"},
+        {"privacy_url": 'https://shop.example/"onload='},
+        {"imprint_url": "mailto:help@shop.example"},
+        {"imprint_url": "https://shop.example/" + "x" * 500},
+        {"contact_url": "tel:112"},
+        {"contact_url": "mailto:help@shop.example?bcc=x@y.example"},
+        {"second_accent": "red"},
+        {"lead": "x" * 201},
+    ],
+)
+async def test_links_colours_and_texts_of_the_look_are_checked(admin, agent, change):
+    refused = await admin.put(settings(agent), {**CHOSEN, **change})
+    assert (refused.status, list(refused.details)) == (422, list(change))

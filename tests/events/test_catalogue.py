@@ -10,7 +10,7 @@ EXECUTION = "workflow_id execution_id trigger status output error duration_ms"
 NODE = "workflow_id execution_id node_id node_type status output duration_ms"
 FORM = "form_id name slug status version"
 SUBMISSION = "form_id form_name submission_id status previous_status data metadata workflow_execution_id"
-APPROVAL = "approval_id title source status requested_by resolved_by comment expires_at"
+APPROVAL = "approval_id title source status requested_by resolved_by comment edited_fields expires_at"
 ROW = "table_id row_id row changes"
 SYSTEM = (
     "test user.created user.deactivated user.deleted auth.login_failed auth.token_reuse credential.expiring"

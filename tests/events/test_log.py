@@ -10,59 +10,36 @@ from retinue.app import Service
 from retinue.events.jobs import RETENTION_DAYS
 from retinue.kit import timelines
 from retinue.kit.clock import ManualClock, instant_from_timestamp
-from retinue.kit.events.models import EventEntry
 from tests.client import Api
 from tests.events.conftest import emit
+from tests.events.log_entries import LOG, entry_at, read_log, types
 from tests.factories.agents import make_agent
 from tests.factories.people import People
 
-LOG = "/api/v1/event-log"
 
-
-async def read_log(api: Api, **query: Any) -> dict[str, Any]:
-    answer = await api.get(LOG, query={"per_page": 100, **query})
-    assert answer.status == 200, answer
-    return answer.json()
-
-
-def entry_at(second: float, **more: Any) -> EventEntry:
-    given = {
-        "type": "order.placed",
-        "category": "system",
-        "correlation_id": f"cor_{second:.0f}",
-        "data": {"n": second},
-        "actor": {"type": "system", "id": ""},
-        "is_dispatched": True,
-        "created_at": instant_from_timestamp(second),
-        **more,
-    }
-    return EventEntry(**given)
-
-
-async def test_the_log_is_filtered_and_its_entries_are_whole(
-    admin: Api, people: People, clock: ManualClock
-) -> None:
+@pytest.fixture
+async def agent(admin: Api, clock: ManualClock) -> dict[str, Any]:
+    """An agent that was created and two minutes later published under `chain-1`, and then an order."""
     agent = await make_agent(admin)
-    clock.advance(60)
-    between = instant_from_timestamp(clock.time())
-    clock.advance(60)
+    clock.advance(120)
     headers = {"X-Correlation-ID": "chain-1"}
     await admin.put(
         f"/api/v1/agents/{agent['id']}", {"name": "Other", "status": "published"}, headers=headers
     )
     await emit(admin, "order.placed", total=7)
+    return agent
 
-    updated = (await read_log(admin, event_type="agent.updated"))["data"]
-    assert len(updated) == 1
+
+async def test_an_entry_says_what_happened_to_what_and_by_whom(admin: Api, agent: dict[str, Any]) -> None:
+    (updated,) = (await read_log(admin, event_type="agent.updated"))["data"]
     actor = {"type": "user", "id": admin.user.id}
-    tenant_id = admin.user.tenant_id
-    assert updated[0] == {
-        "id": updated[0]["id"],
+    assert updated == {
+        "id": updated["id"],
         "type": "agent.updated",
         "category": "agent",
         "correlation_id": "chain-1",
         "data": {
-            "tenant_id": tenant_id,
+            "tenant_id": admin.user.tenant_id,
             "actor": actor,
             "agent_id": agent["id"],
             "name": "Other",
@@ -73,30 +50,37 @@ async def test_the_log_is_filtered_and_its_entries_are_whole(
         "source": {"type": "agent", "id": agent["id"]},
         "actor": actor,
         "test": False,
-        "created_at": updated[0]["created_at"],
+        "created_at": updated["created_at"],
     }
-    assert (await admin.get(f"{LOG}/{updated[0]['id']}")).json() == updated[0]
+    assert (await admin.get(f"{LOG}/{updated['id']}")).json() == updated
+    (order,) = (await read_log(admin, event_type="order.placed"))["data"]
+    assert (order["test"], order["category"], order["source"]) == (
+        True,
+        "system",
+        {"type": "custom", "id": ""},
+    )
 
-    def types(found: dict[str, Any]) -> list[str]:
-        return [one["type"] for one in found["data"]]
 
-    assert types(await read_log(admin, category="agent")) == [
-        "agent.published",
-        "agent.updated",
-        "agent.created",
-    ]
-    assert types(await read_log(admin, category="agent", to=between)) == ["agent.created"]
-    assert types(await read_log(admin, **{"category": "agent", "from": between})) == [
-        "agent.published",
-        "agent.updated",
-    ]
-    assert types(await read_log(admin, correlation_id="chain-1")) == ["agent.published", "agent.updated"]
-    assert types(await read_log(admin, event_type="nobody.knows")) == []
-    assert types(await read_log(admin, event_type="agent.updated", category="agent")) == ["agent.updated"]
-    assert types(await read_log(admin, event_type="order.placed", category="system")) == ["order.placed"]
+@pytest.mark.usefixtures("agent")
+async def test_the_log_is_filtered_by_type_category_time_and_correlation(
+    admin: Api, clock: ManualClock
+) -> None:
+    between = instant_from_timestamp(clock.time() - 60)
+    for query, expected in (
+        ({"category": "agent"}, ["agent.published", "agent.updated", "agent.created"]),
+        ({"category": "agent", "to": between}, ["agent.created"]),
+        ({"category": "agent", "from": between}, ["agent.published", "agent.updated"]),
+        ({"correlation_id": "chain-1"}, ["agent.published", "agent.updated"]),
+        ({"event_type": "nobody.knows"}, []),
+        ({"event_type": "agent.updated", "category": "agent"}, ["agent.updated"]),
+        ({"event_type": "order.placed", "category": "system"}, ["order.placed"]),
+    ):
+        assert types(await read_log(admin, **query)) == expected, query
     assert (await read_log(admin, event_type="agent.updated", category="form"))["total"] == 0
-    refused = await admin.get(LOG, query={"category": "nobody"})
-    assert (refused.status, set(refused.details)) == (422, {"category"})
+
+
+@pytest.mark.usefixtures("agent")
+async def test_a_page_of_the_log_says_how_many_entries_there_are(admin: Api) -> None:
     second = await read_log(admin, category="agent", page=2, per_page=2)
     assert (types(second), second["total"], second["page"], second["per_page"]) == (
         ["agent.created"],
@@ -105,13 +89,10 @@ async def test_the_log_is_filtered_and_its_entries_are_whole(
         2,
     )
     assert second["total_is_exact"] is True
-    (order,) = (await read_log(admin, event_type="order.placed"))["data"]
-    assert (order["test"], order["category"], order["source"]) == (
-        True,
-        "system",
-        {"type": "custom", "id": ""},
-    )
 
+
+@pytest.mark.usefixtures("agent")
+async def test_a_trace_is_everything_under_one_correlation_id_in_order(admin: Api) -> None:
     traced = (await admin.get(f"{LOG}/trace/chain-1")).json()
     assert (traced["correlation_id"], types(traced), traced["total"]) == (
         "chain-1",
@@ -121,11 +102,19 @@ async def test_the_log_is_filtered_and_its_entries_are_whole(
     unknown = (await admin.get(f"{LOG}/trace/nobody")).json()
     assert unknown == {"correlation_id": "nobody", "data": [], "total": 0}
 
+
+async def test_a_bad_filter_and_an_unknown_entry_are_refused(admin: Api) -> None:
+    refused = await admin.get(LOG, query={"category": "nobody"})
+    assert (refused.status, set(refused.details)) == (422, {"category"})
     for query in ({"from": "yesterday"}, {"to": "2026-13-01"}, {"page": 0}, {"per_page": "many"}):
         assert (await admin.get(LOG, query=query)).status == 422, query
     missing = await admin.get(f"{LOG}/evt_nobody")
     assert (missing.status, missing.code) == (404, "event_not_found")
 
+
+@pytest.mark.usefixtures("agent")
+async def test_another_tenant_sees_nothing_of_the_log(admin: Api, people: People) -> None:
+    (order,) = (await read_log(admin, event_type="order.placed"))["data"]
     stranger = await people.signed_in(Role.tenant_admin, await people.tenant("Other"))
     assert (await stranger.get(f"{LOG}/{order['id']}")).status == 404
     assert (await read_log(stranger, correlation_id="chain-1"))["data"] == []

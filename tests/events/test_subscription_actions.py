@@ -15,14 +15,11 @@ from tests.factories.people import People
 
 
 async def test_a_matching_event_starts_the_workflow_with_what_it_was_given(
-    service: Service, admin: Api, people: People, workflows: Workflows, clock: ManualClock
+    service: Service, admin: Api, workflows: Workflows, clock: ManualClock
 ) -> None:
     given = {"order": "{{data.id}}", "text": "{{data.id}} by {{data.actor.id}}", "all": "{{event.type}}"}
     templated = await subscribe(admin, action_config={"workflow_id": "wf_a", "input": given})
     plain = await subscribe(admin, "order.*", action_config={"workflow_id": "wf_b"})
-    picky = await subscribe(admin, filters={"total": {"gt": 100}})
-    stranger = await people.signed_in(Role.tenant_admin, await people.tenant("Other"))
-    foreign = await subscribe(stranger, "*")
     clock.advance(5)
     told = await emit(admin, id="o1", total=7)
     await service.runner.drain()
@@ -35,9 +32,24 @@ async def test_a_matching_event_starts_the_workflow_with_what_it_was_given(
         assert (after["trigger_count"], after["failure_count"], after["last_error"]) == (1, 0, None)
         assert after["last_triggered_at"] is not None
         assert after["updated_at"] == one["updated_at"]
+
+
+async def test_an_event_that_does_not_match_or_is_another_tenants_starts_nothing(
+    service: Service, admin: Api, people: People, workflows: Workflows
+) -> None:
+    picky = await subscribe(admin, filters={"total": {"gt": 100}})
+    stranger = await people.signed_in(Role.tenant_admin, await people.tenant("Other"))
+    foreign = await subscribe(stranger, "*")
+    await emit(admin, id="o1", total=7)
+    await service.runner.drain()
     assert (await read(admin, picky))["trigger_count"] == 0
     assert (await read(stranger, foreign))["trigger_count"] == 0
-    # Real events, not only test events.
+    assert workflows.started == []
+
+
+async def test_real_events_start_workflows_as_test_events_do(
+    service: Service, admin: Api, workflows: Workflows
+) -> None:
     agents = await subscribe(admin, "agent.created", filters={"name": "Support"})
     agent = await make_agent(admin)
     await service.runner.drain()

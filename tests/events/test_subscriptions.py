@@ -12,7 +12,7 @@ from tests.factories.happenings import audits
 from tests.factories.people import People
 
 
-async def test_a_subscription_is_made_changed_listed_and_deleted(admin: Api, people: People) -> None:
+async def test_a_new_subscription_is_shown_with_its_defaults(admin: Api) -> None:
     made = await subscribe(admin, "form.*", filters={"form_id": "frm_1"})
     assert made == {
         "id": made["id"],
@@ -32,6 +32,12 @@ async def test_a_subscription_is_made_changed_listed_and_deleted(admin: Api, peo
     }
     assert made["id"].startswith("sub_")
     assert await read(admin, made) == made
+
+
+async def test_a_changed_subscription_keeps_what_was_not_sent_and_is_audited(
+    admin: Api, people: People
+) -> None:
+    made = await subscribe(admin, "form.*", filters={"form_id": "frm_1"})
     path = f"{SUBSCRIPTIONS}/{made['id']}"
     changes = {"action_config": {"workflow_id": "wf_b", "own": 1}, "filters": None, "active": False}
     changed = (await admin.put(path, changes)).json()
@@ -47,6 +53,13 @@ async def test_a_subscription_is_made_changed_listed_and_deleted(admin: Api, peo
     assert [row.metadata["changed"] for row in await audits(people, "system.subscription.updated")] == [
         ["action_config", "active", "filters"]
     ]
+
+
+async def test_subscriptions_are_listed_by_type_state_action_and_workflow(admin: Api) -> None:
+    made = await subscribe(admin, "form.*")
+    await admin.put(
+        f"{SUBSCRIPTIONS}/{made['id']}", {"action_config": {"workflow_id": "wf_b"}, "active": False}
+    )
     other = await subscribe(admin, "order.placed")
     for query, expected in (
         ({}, {made["id"], other["id"]}),
@@ -60,6 +73,12 @@ async def test_a_subscription_is_made_changed_listed_and_deleted(admin: Api, peo
         assert {one["id"] for one in found["data"]} == expected, query
         assert found["total"] == found["pagination"]["total"] == len(expected)
         assert (found["page"], found["per_page"]) == (1, 20)
+
+
+async def test_a_subscription_is_unknown_to_other_tenants_and_after_it_was_deleted(
+    admin: Api, people: People
+) -> None:
+    path = f"{SUBSCRIPTIONS}/{(await subscribe(admin))['id']}"
     stranger = await people.signed_in(Role.tenant_admin, await people.tenant("Other"))
     assert (await stranger.get(path)).status == 404
     assert (await admin.delete(path)).status == 204

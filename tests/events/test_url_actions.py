@@ -1,6 +1,6 @@
 """Messages to addresses that callers gave: signed with the tenant's secret and tried seven times."""
 
-from collections.abc import AsyncIterator
+from collections.abc import Awaitable, Callable
 from typing import Any, NoReturn
 
 import msgspec
@@ -16,8 +16,8 @@ from retinue.kit.clock import ManualClock
 from retinue.kit.context import Context
 from retinue.kit.errors import VaultSealed
 from retinue.kit.webhook_signing import ATTEMPT_DELAYS_SECONDS
-from tests.adapters.llm_server import ProviderServer, provider_server, refusing
-from tests.client import Api
+from tests.adapters.llm_server import ProviderServer, refusing
+from tests.client import Api, Response
 from tests.events.conftest import SUBSCRIPTIONS, emit, read, subscribe
 from tests.events.signatures import is_signed, is_standard
 from tests.factories.agents import make_agent
@@ -27,13 +27,8 @@ from tests.factories.providers import add_key_for
 from tests.tools.servers.rest_api import RestApi, Seen
 
 SECRET = "/api/v1/event-subscriptions/signing-secret"
+ChatLater = Callable[..., Awaitable[Response]]
 DONE: tuple[int, dict[str, str], bytes] = (200, {}, b"ok")
-
-
-@pytest.fixture
-async def provider() -> AsyncIterator[ProviderServer]:
-    async with provider_server() as server:
-        yield server
 
 
 @pytest.fixture
@@ -46,54 +41,93 @@ async def secret_of(api: Api) -> str:
     return str((await api.get(SECRET)).json()["secret"])
 
 
+@pytest.fixture
+async def chat_later(admin: Api, agent: dict[str, Any], receiver: RestApi) -> ChatLater:
+    """Ask the agent in the background; the answer goes to the receiver."""
+    receiver.answers = [DONE] * 2
+
+    async def ask(url: object = f"{receiver.url}/scripted?key=1") -> Response:
+        body = {"message": "Hello", "callback_url": url}
+        return await admin.post(f"/api/v1/agents/{agent['id']}/chat/async", body)
+
+    return ask
+
+
 async def test_the_end_of_a_job_is_posted_to_its_callback_url(
     service: Service,
     admin: Api,
     people: People,
-    agent: dict[str, Any],
+    chat_later: ChatLater,
     provider: ProviderServer,
     receiver: RestApi,
-    clock: ManualClock,
 ) -> None:
-    path = f"/api/v1/agents/{agent['id']}/chat/async"
-    receiver.answers = [DONE] * 3
-    ask = {"message": "Hello", "callback_url": f"{receiver.url}/scripted?key=1"}
     provider.says("Done.")
-    job = (await admin.post(path, ask)).json()
+    job = (await chat_later()).json()
     await service.runner.drain()
     (seen,) = receiver.seen
     assert (seen.method, seen.target) == ("POST", "/scripted?key=1")
     status = await admin.get(f"/api/v1/jobs/{job['job_id']}")
     assert msgspec.json.decode(seen.body) == status.json()
     assert status.json()["result"]["message"]["content"] == "Done."
-    secret = await secret_of(admin)
-    assert secret.startswith("whsec_")
-    assert is_signed(seen, secret, clock.time())
-    assert is_standard(seen, secret)
-    assert not is_signed(seen, secret + "x", clock.time())
     (completed,) = await events(people, "agent.chat.completed")
     assert completed.data["job_id"] == job["job_id"]
-    assert seen.headers["X-Service-Event"] == "agent.chat.completed"
-    assert seen.headers["X-Service-Event-Id"] == seen.headers["webhook-id"] == completed.id
-    assert seen.headers["X-Correlation-ID"] == completed.correlation_id
-    assert seen.headers["Content-Type"] == "application/json"
+    expected = {
+        "X-Service-Event": "agent.chat.completed",
+        "X-Service-Event-Id": completed.id,
+        "webhook-id": completed.id,
+        "X-Correlation-ID": completed.correlation_id,
+        "Content-Type": "application/json",
+    }
+    assert {name: seen.headers[name] for name in expected} == expected
     assert "X-Service-Retry-Count" not in seen.headers
+    async with people.context() as ctx:
+        assert await ctx.system("test").count(SignedMessage) == 0
 
+
+async def test_a_callback_is_signed_with_the_secret_of_the_tenant(
+    service: Service,
+    admin: Api,
+    chat_later: ChatLater,
+    provider: ProviderServer,
+    receiver: RestApi,
+    clock: ManualClock,
+) -> None:
+    provider.says("Done.")
+    await chat_later()
+    await service.runner.drain()
+    secret = await secret_of(admin)
+    assert secret.startswith("whsec_")
+    assert is_signed(receiver.last, secret, clock.time())
+    assert is_standard(receiver.last, secret)
+    assert not is_signed(receiver.last, secret + "x", clock.time())
+
+
+async def test_a_job_that_fails_or_is_cancelled_is_posted_too(
+    service: Service,
+    admin: Api,
+    people: People,
+    agent: dict[str, Any],
+    chat_later: ChatLater,
+    provider: ProviderServer,
+    receiver: RestApi,
+) -> None:
     provider.fails(refusing(400, {"error": {"message": "no"}}))
-    await admin.post(path, ask)
+    await chat_later()
     await service.runner.drain()
     told = msgspec.json.decode(receiver.last.body)
     assert (told["status"], told["error"]["code"], told["result"]) == ("failed", "model_error", None)
-
-    third = (await admin.post(path, ask)).json()
-    await admin.post(f"/api/v1/agents/{agent['id']}/chat/jobs/{third['job_id']}/cancel")
+    cancelled = (await chat_later()).json()
+    await admin.post(f"/api/v1/agents/{agent['id']}/chat/jobs/{cancelled['job_id']}/cancel")
     await service.runner.drain()
     assert msgspec.json.decode(receiver.last.body)["status"] == "cancelled"
-    assert len(receiver.seen) == 3
+    assert len(receiver.seen) == 2
     async with people.context() as ctx:
         assert await ctx.system("test").count(SignedMessage) == 0
+
+
+async def test_a_callback_url_that_may_not_be_called_is_refused(chat_later: ChatLater) -> None:
     for url in ("http://example.com/x", "ftp://example.com", "https://10.0.0.1/x", "nonsense", "", 7):
-        refused = await admin.post(path, {"message": "Hello", "callback_url": url})
+        refused = await chat_later(url)
         assert (refused.status, list(refused.details)) == (422, ["callback_url"]), url
 
 
@@ -129,14 +163,14 @@ async def test_a_message_is_tried_seven_times_with_the_same_bytes_and_a_new_sign
         assert len(receiver.seen) == number, "never earlier than the schedule says"
         clock.advance(wait * 0.12)
         await service.runner.drain()
-        assert len(receiver.seen) == number + 1
-        assert receiver.last.headers["X-Service-Retry-Count"] == str(number)
+        retries = receiver.last.headers["X-Service-Retry-Count"]
+        assert (len(receiver.seen), retries) == (number + 1, str(number))
         assert is_signed(receiver.last, secret, clock.time())
-    assert {seen.body for seen in receiver.seen} == {b'{"a": "\xc3\xa4"}'}
-    assert {seen.headers["webhook-id"] for seen in receiver.seen} == {"evt_1"}
+    sent = [(seen.body, seen.headers["webhook-id"]) for seen in receiver.seen]
+    assert sent == [(b'{"a": "\xc3\xa4"}', "evt_1")] * 7
     assert len({seen.headers["X-Service-Signature"] for seen in receiver.seen}) == 7
-    assert receiver.last.headers["X-Own"] == "yes"
-    assert receiver.last.headers["X-Correlation-ID"] == "cor_test"
+    own = [receiver.last.headers[name] for name in ("X-Own", "X-Correlation-ID")]
+    assert own == ["yes", "cor_test"]
     clock.advance(10 * 86_400)
     await service.runner.drain()
     assert len(receiver.seen) == 7
@@ -144,13 +178,18 @@ async def test_a_message_is_tried_seven_times_with_the_same_bytes_and_a_new_sign
         assert await ctx.system("test").count(SignedMessage) == 0
 
 
-async def test_a_subscription_posts_to_its_address_and_shows_no_value_of_its_headers(
-    service: Service, admin: Api, people: People, receiver: RestApi, clock: ManualClock
-) -> None:
-    receiver.answers = [DONE] * 2
+async def subscribed_receiver(admin: Api, receiver: RestApi) -> tuple[dict[str, Any], str]:
+    """Return a subscription that posts to the receiver with a secret header, and its path."""
     config = {"url": f"{receiver.url}/scripted", "headers": {"Authorization": "Bearer CANARY"}}
     made = await subscribe(admin, action_type="webhook", action_config=config)
-    assert made["action_config"]["headers"] == {"Authorization": MASK}
+    return made, f"{SUBSCRIPTIONS}/{made['id']}"
+
+
+async def test_a_subscription_posts_a_matching_event_to_its_address(
+    service: Service, admin: Api, receiver: RestApi, clock: ManualClock
+) -> None:
+    receiver.answers = [DONE]
+    await subscribed_receiver(admin, receiver)
     told = await emit(admin, total=7)
     await service.runner.drain()
     seen = receiver.last
@@ -160,7 +199,15 @@ async def test_a_subscription_posts_to_its_address_and_shows_no_value_of_its_hea
     assert (body["id"], body["type"], body["test"]) == (told["event"]["id"], "order.placed", True)
     assert body["data"] == told["event"]["data"]
 
-    path = f"{SUBSCRIPTIONS}/{made['id']}"
+
+async def test_the_headers_of_a_subscription_are_sent_and_neither_shown_nor_stored_in_plain_text(
+    service: Service, admin: Api, people: People, receiver: RestApi
+) -> None:
+    receiver.answers = [DONE] * 2
+    made, path = await subscribed_receiver(admin, receiver)
+    assert made["action_config"]["headers"] == {"Authorization": MASK}
+    await emit(admin)
+    await service.runner.drain()
     changed = {**made["action_config"], "headers": {"Authorization": MASK, "X-More": "1"}}
     shown = (await admin.put(path, {"action_config": changed})).json()
     assert shown["action_config"]["headers"] == {"Authorization": MASK, "X-More": MASK}
@@ -168,6 +215,15 @@ async def test_a_subscription_posts_to_its_address_and_shows_no_value_of_its_hea
     await service.runner.drain()
     assert (receiver.last.headers["Authorization"], receiver.last.headers["X-More"]) == ("Bearer CANARY", "1")
     assert (await read(admin, made))["trigger_count"] == 2
+    async with people.context() as ctx:
+        (row,) = await ctx.system("test").all(Subscription)
+        assert "CANARY" not in str(row.action_config)
+
+
+async def test_the_masked_headers_of_a_subscription_go_to_no_other_address(
+    admin: Api, people: People, receiver: RestApi
+) -> None:
+    made, path = await subscribed_receiver(admin, receiver)
     for wrong in (
         {"url": "http://example.com"},
         {"url": receiver.url, "headers": {"X-Service-Signature": "x"}},
@@ -227,8 +283,8 @@ async def test_a_notification_reaches_whoever_subscribed(service: Service, admin
     assert [(one["title"], one["message"]) for one in listed["data"]] == [("Order o1", "order.placed")]
 
 
-async def test_the_secret_is_the_tenants_own_and_is_replaced_with_grace(
-    service: Service, admin: Api, people: People, receiver: RestApi, clock: ManualClock
+async def test_each_tenant_has_a_secret_that_is_shown_to_administrators_and_audited(
+    admin: Api, people: People
 ) -> None:
     answer = await admin.get(SECRET)
     assert answer.headers["cache-control"] == "no-store"
@@ -243,12 +299,14 @@ async def test_the_secret_is_the_tenants_own_and_is_replaced_with_grace(
     assert len(revealed) == 3
     assert all(first not in str(row.metadata) for row in revealed)
 
-    rotated = (await admin.post(f"{SECRET}/rotate", {"grace_seconds": 600})).json()
-    second = rotated["secret"]
+
+async def test_a_rotated_secret_signs_beside_the_previous_one_until_its_grace_is_over(
+    service: Service, admin: Api, people: People, receiver: RestApi, clock: ManualClock
+) -> None:
+    first = await secret_of(admin)
+    second = (await admin.post(f"{SECRET}/rotate", {"grace_seconds": 600})).json()["secret"]
     assert second != first
     assert await secret_of(admin) == second
-    for wrong in (-1, 7 * 86_400 + 1, "long"):
-        assert (await admin.post(f"{SECRET}/rotate", {"grace_seconds": wrong})).status == 422
 
     async def posted() -> Seen:
         receiver.answers = [DONE]
@@ -263,13 +321,17 @@ async def test_the_secret_is_the_tenants_own_and_is_replaced_with_grace(
     both = await posted()
     assert is_signed(both, second, clock.time())
     assert is_signed(both, first, clock.time(), header="X-Service-Signature-Previous")
-    assert is_standard(both, first)
-    assert is_standard(both, second)
+    assert [is_standard(both, secret) for secret in (first, second)] == [True, True]
     clock.advance(601)
     alone = await posted()
     assert is_signed(alone, second, clock.time())
     assert "X-Service-Signature-Previous" not in alone.headers
     assert not is_standard(alone, first)
+
+
+async def test_a_grace_that_is_no_time_or_too_long_is_refused(admin: Api) -> None:
+    for wrong in (-1, 7 * 86_400 + 1, "long"):
+        assert (await admin.post(f"{SECRET}/rotate", {"grace_seconds": wrong})).status == 422
 
 
 async def test_while_the_vault_is_sealed_a_message_waits_however_long_that_is(

@@ -15,25 +15,45 @@ def list_stored(service) -> list[str]:
     return sorted(path.name for path in (service.settings.data_dir / "files").glob("*/*"))
 
 
-async def test_a_file_is_uploaded_described_read_and_deleted(service, people, files, clock):
-    made = await files.upload("Ünï\u202e/..\\report.pdf", b"%PDF-1.7 x", "chat")
-    assert set(made) == KEYS
-    assert (made["filename"], made["mime_type"], made["purpose"]) == ("report.pdf", "application/pdf", "chat")
-    assert (made["size_bytes"], made["sha256"]) == (10, hashlib.sha256(b"%PDF-1.7 x").hexdigest())
-    id = made["file_id"]
+@pytest.fixture
+async def report(files):
+    return await files.upload("Ünï\u202e/..\\report.pdf", b"%PDF-1.7 x", "chat")
+
+
+async def test_an_uploaded_file_is_described(people, files, report):
+    id = report["file_id"]
     assert id.startswith("file_")
-    assert (await files.get(id)).json() == {"data": made}
-    answer = await files.content(id)
-    assert (answer.status, answer.body) == (200, b"%PDF-1.7 x")
-    assert answer.headers["content-type"] == "application/pdf"
-    assert answer.headers["content-disposition"] == "attachment; filename*=UTF-8''report.pdf"
-    assert answer.headers["content-security-policy"] == "sandbox; default-src 'none'"
-    assert answer.headers["x-content-type-options"] == "nosniff"
-    assert answer.headers["cache-control"] == "no-store"
-    assert "x-ratelimit-limit" in answer.headers
+    assert report == {
+        "file_id": id,
+        "filename": "report.pdf",
+        "size_bytes": 10,
+        "mime_type": "application/pdf",
+        "purpose": "chat",
+        "sha256": hashlib.sha256(b"%PDF-1.7 x").hexdigest(),
+        "created_at": report["created_at"],
+        "expires_at": report["expires_at"],
+    }
+    assert (await files.get(id)).json() == {"data": report}
     (uploaded,) = await events(people, "system.file.uploaded")
-    assert uploaded.data["file_id"] == id
-    assert uploaded.data["size_bytes"] == 10
+    assert (uploaded.data["file_id"], uploaded.data["size_bytes"]) == (id, 10)
+
+
+async def test_the_content_of_a_file_is_a_download_that_no_browser_runs_or_keeps(files, report):
+    answer = await files.content(report["file_id"])
+    assert (answer.status, answer.body) == (200, b"%PDF-1.7 x")
+    assert "x-ratelimit-limit" in answer.headers
+    expected = {
+        "content-type": "application/pdf",
+        "content-disposition": "attachment; filename*=UTF-8''report.pdf",
+        "content-security-policy": "sandbox; default-src 'none'",
+        "x-content-type-options": "nosniff",
+        "cache-control": "no-store",
+    }
+    assert {name: answer.headers[name] for name in expected} == expected
+
+
+async def test_a_deleted_file_is_gone_and_a_day_later_its_bytes_are(service, people, files, report, clock):
+    id = report["file_id"]
     assert list_stored(service) == [id]
     assert (await files.delete(id)).status == 204
     assert (await only_event(people, "system.file.deleted"))["filename"] == "report.pdf"

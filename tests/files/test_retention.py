@@ -87,12 +87,13 @@ async def test_a_file_in_use_outlives_its_time_until_it_is_let_go(people, files,
     assert not await there(people, file_id)
 
 
-async def test_a_file_in_use_is_deleted_by_force_only_and_everyone_lets_go(service, people, files, clock):
+@pytest.fixture
+async def used(people, files):
+    """Three files by their ids, each with the kind and the shown name of what uses it."""
     me = files.person
     avatar = (
         await me.post("/api/v1/profile/avatar", files={"avatar": ("a.png", picture(), "image/png")})
     ).json()
-    picture_id = avatar["avatar_url"].rpartition("/")[2]
     script_id = (await files.upload("sum.py", b"print(1)", "tool"))["file_id"]
     body = {
         "name": "Sum",
@@ -103,7 +104,6 @@ async def test_a_file_in_use_is_deleted_by_force_only_and_everyone_lets_go(servi
     }
     answer = await me.post("/v1/tools", body)
     assert answer.status == 201, answer
-    tool = answer.json()["data"]
     agent = await make_agent(me)
     trained = await me.post(
         f"/api/v1/agents/{agent['id']}/train", files={"files": ("a.txt", b"Opening hours", "text/plain")}
@@ -111,18 +111,27 @@ async def test_a_file_in_use_is_deleted_by_force_only_and_everyone_lets_go(servi
     assert trained.status in {200, 202}, trained
     async with people.context(me.user.tenant_id) as ctx:
         (document,) = await ctx.db.all(Document)
-    used = {
-        picture_id: ("users", {"id": me.user.id, "name": me.user.email}),
-        script_id: ("tools", {"id": tool["id"], "name": "Sum"}),
+    return {
+        avatar["avatar_url"].rpartition("/")[2]: ("users", {"id": me.user.id, "name": me.user.email}),
+        script_id: ("tools", {"id": answer.json()["data"]["id"], "name": "Sum"}),
         document.file_id: ("documents", {"id": document.id, "name": "a.txt"}),
     }
+
+
+async def test_a_file_in_use_is_not_deleted_and_its_users_are_named(files, used):
     for file_id, (kind, user) in used.items():
         refused = await files.delete(file_id)
         assert (refused.status, refused.code) == (409, "file_in_use"), kind
         assert {name: found for name, found in refused.details.items() if found} == {kind: [user]}
         assert (await files.content(file_id)).status == 200
+
+
+async def test_a_file_deleted_by_force_is_removed_from_whatever_used_it(service, people, files, used, clock):
+    me = files.person
+    for file_id in used:
         assert (await files.delete(file_id, force="true")).status == 204
         assert (await files.get(file_id)).status == 404
+    (tool,) = [user for kind, user in used.values() if kind == "tools"]
     assert (await me.get("/api/v1/profile")).json()["avatar_url"] is None
     assert "entrypoint" not in (await me.get(f"/v1/tools/{tool['id']}")).json()["data"]["config"]
     async with people.context(me.user.tenant_id) as ctx:

@@ -1,6 +1,6 @@
 """Objects and calls of forms for the contract tests."""
 
-from retinue.forms.models import Form, Submission
+from retinue.forms.models import Form, FormDraft, Submission
 from tests.contract.knowledge import Call, DomainContract, Scene, World
 from tests.factories.forms import SESSION, SomeForm, some_form
 from tests.factories.providers import add_key_for
@@ -12,7 +12,7 @@ async def _make(world: World) -> dict[str, str]:
 
 
 CONTRACT = DomainContract(
-    records=(Form, Submission),
+    records=(Form, FormDraft, Submission),
     make=_make,
     # Public below a slug, and of that form only: tests/forms/test_conversation_life.py.
     shared={"form_slug", "form_conversation_id", "field_id", "progress_id"},
@@ -37,6 +37,21 @@ async def create_form(scene: Scene) -> Call:
 @CONTRACT.writes("forms.name forms.updated_at")
 async def update_form(scene: Scene) -> Call:
     return Call(scene.me, {"name": "Renamed"}, _path(await _form(scene)))
+
+
+@CONTRACT.writes(form_drafts=1)
+async def save_form_draft(scene: Scene) -> Call:
+    return Call(scene.me, {"content": {"name": "Drafted"}}, _path(await _form(scene)))
+
+
+@CONTRACT.writes()
+async def preview_form(scene: Scene) -> Call:
+    return Call(scene.me, {"fields": [{"type": "text", "label": "Name"}], "data": {"name": "Ada"}})
+
+
+@CONTRACT.writes()
+async def publish_form(scene: Scene) -> Call:
+    return Call(scene.me, {"from_draft": False}, _path(await _form(scene)))
 
 
 @CONTRACT.writes(form_submissions=1)

@@ -53,7 +53,8 @@ async def test_a_cancelled_one_is_over(person, api) -> None:
     assert (await api.post(done.path("cancel"))).code == "conversation_closed"
 
 
-async def test_an_idle_one_is_abandoned_and_then_forgotten(person, api, clock, people) -> None:
+async def idle_for_a_day(person, api, clock):
+    """Return a form and three conversations: left for a day, continued just now, and completed a day ago."""
     form = await make_form(person, NAME, EMAIL)
     left, going, done = [await Talk.begin(api, form) for _ in range(3)]
     await left.say("Ada")
@@ -62,14 +63,28 @@ async def test_an_idle_one_is_abandoned_and_then_forgotten(person, api, clock, p
     clock.advance(DAY - 10)
     await going.say("Eve")
     clock.advance(20)
+    return form, left, going, done
+
+
+async def test_an_idle_conversation_is_abandoned_after_a_day_whether_swept_or_not(
+    person, api, clock, people
+) -> None:
+    _, left, going, done = await idle_for_a_day(person, api, clock)
     assert ((await left.look())["status"], (await left.post("x")).code) == (
         "abandoned",
         "conversation_closed",
     )
-    assert (await api.get(done.path())).status == 404, "over for a day, whether swept or not"
+    assert (await api.get(done.path())).status == 404
     await sweep(people)
     assert ((await left.look())["status"], (await going.look())["status"]) == ("abandoned", "active")
     assert (await api.get(done.path())).status == 404
+
+
+async def test_an_abandoned_conversation_is_deleted_and_stays_in_the_analytics(
+    person, api, clock, people
+) -> None:
+    form, left, going, _ = await idle_for_a_day(person, api, clock)
+    await sweep(people)
     person = await people.sign_in(person.user)
     where = f"{PATH}/{form['id']}/analytics"
     before = (await person.get(where)).json()["data"]
@@ -188,9 +203,12 @@ async def test_a_conversation_ends_somewhere(person, api, monkeypatch) -> None:
     assert (refused.status, refused.code) == (409, "conversation_too_long")
 
 
-async def test_a_stream_says_the_same_in_numbered_events(person, api) -> None:
-    form = await make_form(person, NAME, {**EMAIL, "required": True})
-    talk = await Talk.begin(api, form)
+@pytest.fixture
+async def talk(person, api) -> Talk:
+    return await Talk.begin(api, await make_form(person, NAME, {**EMAIL, "required": True}))
+
+
+async def test_a_stream_says_the_same_in_numbered_events(talk) -> None:
     found = await talk.stream("Name: Ada\nE-mail: nowhere")
     assert [number for _, number, _ in found] == list(range(1, len(found) + 1))
     names = [name for name, _, _ in found]
@@ -207,11 +225,18 @@ async def test_a_stream_says_the_same_in_numbered_events(person, api) -> None:
     assert (stop["fields_completed"], stop["fields_total"], stop["form_completed"]) == (1, 2, False)
     messages = await talk.history()
     assert [one["id"] for one in messages[1:]] == [data[0]["user_message_id"], data[0]["message_id"]]
+
+
+async def test_a_stream_ends_with_the_submission_and_the_conversation_is_closed(person, api, talk) -> None:
+    await talk.say("Ada")
     last = (await talk.stream("ada@example.com"))[-1][2]
     assert last["form_completed"]
-    assert (await submissions(person, form))["data"][0]["id"] == last["submission_id"]
+    assert (await submissions(person, talk.form))["data"][0]["id"] == last["submission_id"]
     over = await api.post(talk.path("messages", "stream"), {"content": "x"})
     assert (over.status, over.code) == (409, "conversation_closed")
+
+
+async def test_a_stream_takes_no_idempotency_key(api, talk) -> None:
     keyed = await api.post(
         talk.path("messages", "stream"), {"content": "x"}, headers={"Idempotency-Key": "k"}
     )

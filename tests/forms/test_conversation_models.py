@@ -8,7 +8,7 @@ import pytest
 from retinue.access.models import Role
 from retinue.forms.conversation import extraction, turns
 from retinue.usage.models import UsageEntry
-from tests.adapters.llm_server import hanging, provider_server, refusing
+from tests.adapters.llm_server import hanging, refusing
 from tests.factories.agents import make_agent
 from tests.factories.form_talks import Talk
 from tests.factories.forms import EMAIL, NAME, make_form, submission
@@ -22,12 +22,6 @@ TERMS = {"id": "terms", "type": "checkbox", "label": "I agree"}
 
 
 @pytest.fixture
-async def provider():
-    async with provider_server() as server:
-        yield server
-
-
-@pytest.fixture
 async def owner(people, provider):
     person = await people.signed_in(Role.tenant_admin)
     await add_key_for(person, provider, models=["test-model"], is_default=True)
@@ -38,13 +32,20 @@ def proposes(provider, values=None, *, skip=(), reply="") -> None:
     provider.says(json.dumps({"values": values or {}, "skip": list(skip), "reply": reply}))
 
 
-async def test_a_scripted_model_fills_in_several_fields_at_once(owner, api, provider, people) -> None:
+VALUES = {"name": "Ada", "email": "ada@example", "topic": "s1", "team": 12}
+SAID = "I'm Ada from sales, twelve... 12 of us, write to ada@example"
+
+
+@pytest.fixture
+async def talk(owner, api) -> Talk:
     form = await make_form(owner, NAME, {**EMAIL, "required": True}, TOPIC, TEAM, SECRET)
-    talk = await Talk.begin(api, form)
+    return await Talk.begin(api, form)
+
+
+async def test_a_scripted_model_fills_in_several_fields_at_once(owner, talk, provider) -> None:
     assert not provider.requests, "nobody need think about a greeting"
-    values = {"name": "Ada", "email": "ada@example", "topic": "s1", "team": 12}
-    proposes(provider, values, reply="Nice to meet you, Ada!")
-    await talk.say("I'm Ada from sales, twelve... 12 of us, write to ada@example")
+    proposes(provider, VALUES, reply="Nice to meet you, Ada!")
+    await talk.say(SAID)
     assert talk.captured == {"name": "Ada", "topic": "s1", "team": 12}
     assert talk.errors == {"email": "must be an e-mail address"}
     assert "Nice" not in talk.said, "where something was refused, only the platform speaks"
@@ -52,7 +53,7 @@ async def test_a_scripted_model_fills_in_several_fields_at_once(owner, api, prov
     await talk.say("ada@example.com")
     assert len(provider.requests) == 1, "a plain answer needs no model"
     assert talk.last["form_completed"]
-    kept = await submission(owner, form, talk.last["submission_id"])
+    kept = await submission(owner, talk.form, talk.last["submission_id"])
     assert kept["data"] == {
         "name": "Ada",
         "email": "ada@example.com",
@@ -60,9 +61,15 @@ async def test_a_scripted_model_fills_in_several_fields_at_once(owner, api, prov
         "team": 12,
         "role": "guest",
     }
+
+
+async def test_the_model_is_not_told_hidden_fields_and_its_tokens_are_counted(
+    owner, talk, provider, people
+) -> None:
+    proposes(provider, VALUES)
+    await talk.say(SAID)
     asked = provider.last.json
-    told = json.dumps(asked)
-    assert "guest" not in told, "hidden fields are none of the model's business"
+    assert "guest" not in json.dumps(asked), "hidden fields are none of the model's business"
     assert asked["response_format"]["type"] == "json_schema"
     async with people.context(owner.user.tenant_id) as ctx:
         (used,) = [one for one in await ctx.db.all(UsageEntry) if one.chat_requests]

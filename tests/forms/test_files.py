@@ -18,42 +18,59 @@ PAPER = {
 }
 
 
-async def test_a_file_belongs_to_its_field_and_to_one_submission(person, api, people) -> None:
-    form = await make_form(person, NAME, PAPER, {"id": "second", "type": "file"})
-    other = await make_form(person, NAME, PAPER)
+@pytest.fixture
+async def form(person):
+    return await make_form(person, NAME, PAPER, {"id": "second", "type": "file"})
+
+
+@pytest.fixture
+async def stored(api, form):
     answer = await upload(api, form)
     assert answer.status == 201
-    stored = answer.json()["data"]
+    return answer.json()["data"]
+
+
+async def test_an_uploaded_file_is_an_attachment_for_readers_of_its_form(person, api, form, stored) -> None:
     assert stored == {
         "file_id": stored["file_id"],
         "filename": "a.txt",
         "size_bytes": 5,
         "mime_type": "text/plain",
     }
-    id = stored["file_id"]
-    here = f"{PATH}/{form['id']}/files/{id}"
+    other = await make_form(person, NAME, PAPER)
+    here = f"{PATH}/{form['id']}/files/{stored['file_id']}"
     served = await person.get(here)
     assert (served.status, served.body) == (200, b"hello")
     assert served.headers["content-type"] == "text/plain"
     assert served.headers["content-disposition"].startswith("attachment")
     assert served.headers["content-security-policy"] == "sandbox; default-src 'none'"
     assert (await person.get(here, headers={"range": "bytes=1-2"})).body == b"el"
-    assert (await person.get(f"{PATH}/{other['id']}/files/{id}")).code == "file_not_found"
+    assert (await person.get(f"{PATH}/{other['id']}/files/{stored['file_id']}")).code == "file_not_found"
     assert (await api.get(here)).status == 401
+
+
+async def test_a_file_is_submitted_once_and_only_in_the_field_it_was_uploaded_for(
+    person, api, form, stored
+) -> None:
+    id = stored["file_id"]
     for where, data in (
-        (other, {"paper": id}),
+        (await make_form(person, NAME, PAPER), {"paper": id}),
         (form, {"second": id}),
         (form, {"paper": "file_" + "a" * 26}),
     ):
         refused = await send(api, where, {"name": "A", **data})
         assert (refused.status, len(refused.details["errors"])) == (400, 1), refused
-    sbm = await submit(api, form, {"name": "A", "paper": [id]})
-    kept = await submission(person, form, sbm)
+    kept = await submission(person, form, await submit(api, form, {"name": "A", "paper": [id]}))
     assert kept["files"] == [{"field_id": "paper", **stored}]
     assert (await send(api, form, {"name": "B", "paper": id})).status == 400, "single use"
+
+
+async def test_a_submitted_file_is_deleted_with_its_submission(person, api, people, form, stored) -> None:
+    id = stored["file_id"]
+    sbm = await submit(api, form, {"name": "A", "paper": [id]})
     assert (await person.delete(f"/api/v1/files/{id}")).code == "file_in_use"
     assert (await person.delete(f"{PATH}/{form['id']}/submissions/{sbm}")).status == 204
-    assert (await person.get(here)).status == 404
+    assert (await person.get(f"{PATH}/{form['id']}/files/{id}")).status == 404
     async with people.context() as ctx:
         assert await ctx.system("test").count(File) == 0
 

@@ -15,11 +15,7 @@ ANSWERS = {"name": "Ada <b>", "email": "ada@example.com"}
 
 
 async def test_the_addresses_and_channels_of_a_form_are_told_once(
-    service: Service,
-    api: Api,
-    person: Api,
-    admin: Api,
-    companies: Any,
+    service: Service, api: Api, person: Api, admin: Api, companies: Any
 ) -> None:
     await make_channel(admin, "sendgrid", CONFIGS["sendgrid"])
     chat = await make_channel(admin, "slack_webhook", companies.config("slack_webhook"))
@@ -88,11 +84,7 @@ async def test_without_any_mail_server_the_mails_are_files(service: Service, api
 
 
 async def test_a_confirmation_goes_through_the_tenants_own_channel(
-    service: Service,
-    api: Api,
-    person: Api,
-    admin: Api,
-    companies: Any,
+    service: Service, api: Api, person: Api, admin: Api, companies: Any
 ) -> None:
     channel = await make_channel(admin, "sendgrid", CONFIGS["sendgrid"])
     settings = {"confirmation_email": {"subject": "We have it", "message": "Thank you.\nWe read <it>."}}

@@ -9,17 +9,17 @@ from retinue.access.models import Role
 from retinue.agents.models import Agent, LogSettings, WebSearch
 from retinue.app import Service
 from retinue.audit.models import AuditStream
-from retinue.chat.models import ChatChannel, ChatLog, TurnStatus
+from retinue.chat.models import ChatLog, TurnStatus
 from retinue.events.models import ActionType, Subscription
 from retinue.kit.clock import ManualClock
 from retinue.kit.crypto import Sealed
 from retinue.kit.db.models import TenantRecord
-from retinue.kit.vault import KEY_FILE
 from retinue.traces.models import TraceExporter
 from retinue.usage.models import UsageEntry
 from tests.client import Api
+from tests.factories.chat_logs import chat_log
 from tests.factories.people import PASSWORD, People
-from tests.services import start_all
+from tests.services import restarted_without_key
 
 pytestmark = pytest.mark.one_service("a process keeps what it found for ten seconds")
 
@@ -46,18 +46,10 @@ def new_agent() -> Agent:
 
 
 def chat(agent: Agent, model: str, error: str | None = None) -> ChatLog:
-    return ChatLog(
-        agent_id=agent.id,
-        conversation_id="conv",
-        message_id="msg",
-        channel=ChatChannel.console,
-        tool_calls=[],
-        model=model,
-        response_time_ms=90,
-        status=TurnStatus.completed if error is None else TurnStatus.failed,
-        error=None if error is None else {"code": error, "message": "secret words"},
-        correlation_id="cor",
-    )
+    if error is None:
+        return chat_log(agent, model=model, response_time_ms=90)
+    refusal = {"code": error, "message": "secret words"}
+    return chat_log(agent, model=model, response_time_ms=90, status=TurnStatus.failed, error=refusal)
 
 
 def receivers(people: People) -> list[TenantRecord]:
@@ -185,13 +177,8 @@ async def test_who_cannot_act_is_neither_asked_nor_told_that_all_is_well(people:
 
 @pytest.fixture
 async def sealed_service(service: Service, clock: ManualClock) -> AsyncIterator[Service]:
-    """The same instance, started again after its key was lost."""
-    await start_all(service)
-    (service.settings.data_dir / KEY_FILE).rename(service.settings.data_dir / "aside")
-    started = Service(service.settings, clock)
-    await started.start()
-    yield started
-    await started.stop()
+    async with restarted_without_key(service, clock) as sealed:
+        yield sealed
 
 
 async def test_a_sealed_vault_is_on_home_and_in_health(sealed_service: Service) -> None:

@@ -8,7 +8,7 @@ import pytest
 from retinue.access.models import Role
 from retinue.agents.models import Agent, AgentStatus, LogSettings, WebSearch
 from retinue.app import Service
-from retinue.chat.models import ChatChannel, ChatLog, TurnStatus
+from retinue.chat.models import ChatLog
 from retinue.credentials.models import Credential, CredentialType
 from retinue.home.today import percentile_95
 from retinue.kit.clock import ManualClock
@@ -23,6 +23,7 @@ from retinue.usage.models import Budget, BudgetAction, ScopeType, UsageEntry
 from retinue.webhooks.models import Webhook
 from retinue.workflows.models import RunStatus, Workflow, WorkflowExecution
 from tests.client import Api
+from tests.factories.chat_logs import chat_log
 from tests.factories.people import People
 
 pytestmark = pytest.mark.one_service("a process keeps what it found for ten seconds")
@@ -227,18 +228,7 @@ async def test_today_is_summed_by_hour_and_compared_with_a_week_ago(
 
 
 def _log(agent: Agent, first_token_ms: int | None) -> ChatLog:
-    return ChatLog(
-        agent_id=agent.id,
-        conversation_id="conv",
-        message_id="msg",
-        channel=ChatChannel.console,
-        tool_calls=[],
-        model="m",
-        response_time_ms=9000,
-        first_token_ms=first_token_ms,
-        status=TurnStatus.completed,
-        correlation_id="cor",
-    )
+    return chat_log(agent, model="m", response_time_ms=9000, first_token_ms=first_token_ms)
 
 
 @pytest.mark.parametrize(
@@ -294,6 +284,8 @@ async def test_a_used_up_budget_says_who_answers_nobody(people: People) -> None:
         "budget_id": of_agent.id,
         "period": "month",
         "action": "block",
+        "refused_count": 0,
+        "refused_because": None,
     }
     assert by_object[of_tenant.id]["title_code"] == "budget_spent"
     of_key = by_object[key.id]

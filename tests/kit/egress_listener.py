@@ -7,6 +7,7 @@ import ssl
 from collections.abc import Awaitable, Callable, Sequence
 
 from retinue.kit.egress import Resolver
+from tests.loopback_server import serve_on_loopback
 
 Answer = Callable[[asyncio.StreamWriter], Awaitable[None]]
 
@@ -71,25 +72,9 @@ async def listening(
     answer: bytes | Answer = b"", address: str = "127.0.0.1", port: int = 0, tls: ssl.SSLContext | None = None
 ):
     listener = Listener(answer or reply())
-    handlers: set[asyncio.Task[None]] = set()
-    writers: list[asyncio.StreamWriter] = []
-
-    def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        writers.append(writer)
-        handlers.add(asyncio.ensure_future(listener.serve(reader, writer)))
-
-    server = await asyncio.start_server(accept, address, port, ssl=tls)
-    listener.address, listener.port = address, server.sockets[0].getsockname()[1]
-    try:
+    listener.address = address
+    async with serve_on_loopback(listener.serve, address, port, tls=tls) as listener.port:
         yield listener
-    finally:
-        server.close()
-        for handler in handlers:
-            handler.cancel()
-        await asyncio.gather(*handlers, return_exceptions=True)
-        # A handler that was cancelled before its first step has closed nothing.
-        for writer in writers:
-            writer.transport.abort()
 
 
 class ScriptedResolver(Resolver):

@@ -4,6 +4,8 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator
 
+from tests.loopback_server import serve_on_loopback
+
 
 class ProxyServer:
     def __init__(self, answer: bytes | None) -> None:
@@ -55,8 +57,6 @@ async def _pipe(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
 async def proxying(answer: bytes | None = None) -> AsyncIterator[ProxyServer]:
     """Run a proxy; with `answer`, it says the same to every request and opens no tunnel."""
     proxy = ProxyServer(answer)
-    handlers: set[asyncio.Task[None]] = set()
-    writers: list[asyncio.StreamWriter] = []
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
@@ -64,18 +64,5 @@ async def proxying(answer: bytes | None = None) -> AsyncIterator[ProxyServer]:
         finally:
             writer.close()
 
-    def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        writers.append(writer)
-        handlers.add(asyncio.ensure_future(serve(reader, writer)))
-
-    server = await asyncio.start_server(accept, "127.0.0.1", 0)
-    proxy.port = server.sockets[0].getsockname()[1]
-    try:
+    async with serve_on_loopback(serve) as proxy.port:
         yield proxy
-    finally:
-        server.close()
-        for handler in handlers:
-            handler.cancel()
-        await asyncio.gather(*handlers, return_exceptions=True)
-        for writer in writers:
-            writer.transport.abort()

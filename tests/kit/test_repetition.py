@@ -118,6 +118,12 @@ async def collide(me: Api, rival: Rival, path: str, pair: Pair, **headers: str) 
     return await asked
 
 
+def assert_repeated(attempts: list[str]) -> None:
+    """A repetition may lock the row before the rival is awake, and is then rolled back as well."""
+    assert set(attempts) == {"n"}
+    assert len(attempts) > 1
+
+
 async def assert_happened_once(service: Service, people: People, me: Api, pair: Pair) -> None:
     await service.runner.drain()
     async with people.context(me.user.tenant_id) as ctx:
@@ -134,7 +140,7 @@ async def assert_happened_once(service: Service, people: People, me: Api, pair: 
 async def test_a_request_is_repeated_and_happens_once(service, people, me, rival, pair, headers) -> None:
     answer = await collide(me, rival, "plain", pair, **headers)
     assert answer.status == 201, answer
-    assert runs == ["n", "n"]
+    assert_repeated(runs)
     await assert_happened_once(service, people, me, pair)
     if headers:
         body = {"first": pair.first, "second": pair.second, "name": pair.name}
@@ -146,7 +152,8 @@ async def test_a_request_is_repeated_and_happens_once(service, people, me, rival
 async def test_after_an_effect_only_the_unit_is_repeated(service, people, me, rival, pair) -> None:
     answer = await collide(me, rival, "after", pair)
     assert answer.status == 201, answer
-    assert runs == ["effect", "n", "n"]
+    assert runs[0] == "effect"
+    assert_repeated(runs[1:])
     await assert_happened_once(service, people, me, pair)
 
 

@@ -1,5 +1,6 @@
 """Pages for people: a start page, guides whose links work, an icon, and a way back from anywhere."""
 
+import json
 import re
 from html import unescape
 from pathlib import Path
@@ -52,6 +53,21 @@ async def test_what_was_asked_for_cannot_become_part_of_the_page(api: Api) -> No
 async def test_a_guide_is_found_without_its_ending(api: Api) -> None:
     page = await api.get("/docs/guides/forms", headers=BROWSER)
     assert (page.status, page.body) == (200, (await api.get("/docs/guides/forms.md", headers=BROWSER)).body)
+
+
+async def test_the_list_of_guides_leads_to_each_of_them(api: Api) -> None:
+    answer = await api.get("/docs/guides/index.json")
+    assert (answer.status, answer.headers["content-type"]) == (200, "application/json")
+    listed = json.loads(answer.body)["data"]
+    assert {"page": "agents", "title": "Agents"} in listed
+    assert len(listed) == len(list((guides.docs_folder() or Path()).glob("guides/*.md")))
+    for guide in listed:
+        assert (await api.get(f"/docs/guides/{guide['page']}.md")).status == 200, guide
+
+
+async def test_the_list_of_guides_begins_with_the_tutorial(api: Api) -> None:
+    page = (await api.get("/docs/guides", headers=BROWSER)).body.decode()
+    assert page.index("tutorial.md") < page.index("accounts.md") < page.index("workflows.md")
 
 
 def test_pictures_that_are_not_installed_are_described(

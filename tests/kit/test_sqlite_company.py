@@ -105,3 +105,24 @@ async def test_closing_waits_for_what_is_being_committed(tmp_path):
     with sqlite3.connect(tmp_path / "notes.db") as looked:
         kept = looked.execute("SELECT text FROM notes").fetchall()
     assert kept == ([("last",)] if writing.exception() is None else [])
+
+
+async def test_only_the_commits_of_other_connections_are_a_change(database: SqliteDatabase, tmp_path: Path):
+    await database.wait_for_change(0)
+    await note(database, "own")
+    assert not await database.wait_for_change(0)
+    other = SqliteDatabase(tmp_path / "notes.db")
+    await other.open()
+    await note(other, "theirs")
+    await other.close()
+    assert await database.wait_for_change(0)
+    assert not await database.wait_for_change(0)
+
+
+async def test_who_looks_for_changes_waits_for_the_writer_whose_turn_it_is(database: SqliteDatabase):
+    writer = await database.begin()
+    looking = asyncio.create_task(database.wait_for_change(0))
+    await asyncio.sleep(0)
+    assert not looking.done()
+    await database.commit(writer)
+    await looking

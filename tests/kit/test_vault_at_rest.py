@@ -1,14 +1,10 @@
 """V1 and V2: a stolen database tells no secret, and moved ciphertext opens nowhere."""
 
 import base64
-import io
 import itertools
-import sys
-from dataclasses import replace
 
 import pytest
 import sqlalchemy as sa
-import structlog
 
 from retinue.adapters.mail.mail_queue import OutgoingMail, enqueue_mail
 from retinue.adapters.mail.message import Mail
@@ -16,10 +12,10 @@ from retinue.auth.models import MfaDevice
 from retinue.kit.crypto import DecryptFailed, RootKey, Sealed
 from retinue.kit.db.databases import direct_url
 from retinue.kit.db.statements import Statement
-from retinue.kit.logging import configure_logging
 from retinue.kit.vault.root_rotation import rotate_root
 from retinue.kit.vault.rotation import RotationTiming, rotate_key
 from tests.canaries import forms, hits, read_everything_stored
+from tests.captured_logs import captured_logs
 from tests.factories.mails import mails_to
 from tests.kit.sealed_records import plant, reread, secret_of
 
@@ -68,14 +64,9 @@ async def test_a_plain_column_would_be_found(service, people):
 
 
 @pytest.fixture
-def logged(service, monkeypatch):
-    """The log, with everything at level debug in it."""
-    before = structlog.get_config()
-    written = io.StringIO()
-    monkeypatch.setattr(sys, "stderr", written)
-    configure_logging(replace(service.settings, log_level="debug", log_format="json"))
-    yield written
-    structlog.configure(**before)
+def logged(service):
+    with captured_logs(service.settings) as written:
+        yield written
 
 
 async def test_no_secret_reaches_the_log_when_it_is_stored_used_or_fails(service, people, logged):

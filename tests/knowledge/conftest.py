@@ -1,10 +1,8 @@
-from collections.abc import AsyncIterator
-
 import pytest
 
 from retinue.access.models import Role
 from retinue.app import Service
-from tests.adapters.llm_server import ProviderServer, provider_server
+from tests.adapters.llm_server import ProviderServer
 from tests.client import Api
 from tests.conftest import ServiceMaker
 from tests.factories.knowledge import EMBEDDING_MODEL, School
@@ -14,12 +12,6 @@ from tests.factories.people import People
 @pytest.fixture
 async def service(make_service: ServiceMaker) -> Service:
     return await make_service(embedding_model=EMBEDDING_MODEL)
-
-
-@pytest.fixture
-async def provider() -> AsyncIterator[ProviderServer]:
-    async with provider_server() as server:
-        yield server
 
 
 @pytest.fixture

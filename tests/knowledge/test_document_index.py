@@ -95,13 +95,14 @@ async def test_a_model_that_is_away_is_waited_for(
 ) -> None:
     provider.fails(*[refusing(503)] * 3)
     (document,) = await school.teach(person, agent, PUMP)
-    assert (document["status"], document["error"]) == ("indexing", None)
+    assert (document["status"], document["error"]["code"]) == ("indexing", "embedding_error")
     assert not await events(people, "system.training.completed")
     for _ in range(4):
         clock.advance(1000)
         await school.work()
     person = await people.sign_in(person.user)
-    assert (await school.document(person, agent, document["id"]))["status"] == "indexed"
+    document = await school.document(person, agent, document["id"])
+    assert (document["status"], document["error"]) == ("indexed", None)
     assert len(await events(people, "system.training.completed")) == 1
 
 
@@ -222,7 +223,7 @@ async def test_reindexing_replaces_the_chunks_and_finds_the_old_ones_until_then(
     assert len(await events(people, "system.training.completed")) == 2
 
 
-async def test_a_run_ends_once_and_counts_its_own_documents(
+async def test_files_that_come_during_a_run_belong_to_it(
     school: Any, person: Any, agent: Any, people: Any
 ) -> None:
     assert (await status(person, agent))["status"] == "idle"
@@ -239,8 +240,16 @@ async def test_a_run_ends_once_and_counts_its_own_documents(
     assert training["error"]["code"] == "empty_document"
     (completed,) = await events(people, "system.training.completed")
     assert (completed.data["status"], completed.data["documents_failed"]) == ("partial", 1)
-    third = await school.train(person, agent, ("again.txt", b"A new run."))
-    assert third["job_id"] != first["job_id"]
+
+
+async def test_each_run_ends_once_and_counts_its_own_documents(
+    school: Any, person: Any, agent: Any, people: Any
+) -> None:
+    first = await school.train(person, agent, PUMP, ("empty.txt", b" "))
+    await school.work()
+    assert len(await events(people, "system.training.completed")) == 1
+    second = await school.train(person, agent, ("again.txt", b"A new run."))
+    assert second["job_id"] != first["job_id"]
     await school.work()
     assert (await status(person, agent))["documents_total"] == 1
     assert len(await events(people, "system.training.completed")) == 2

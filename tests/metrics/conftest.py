@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from retinue.app import Service
-from tests.adapters.llm_server import ProviderServer, provider_server
+from tests.adapters.llm_server import ProviderServer
 from tests.client import Api
 from tests.factories.agents import make_agent
 from tests.factories.people import People
@@ -19,12 +19,6 @@ from tests.webhooks.receiver import Receiver, receiving
 async def service(make_service: Any) -> Service:
     made: Service = await make_service(metrics=True)
     return made
-
-
-@pytest.fixture
-async def provider() -> AsyncIterator[ProviderServer]:
-    async with provider_server() as server:
-        yield server
 
 
 @pytest.fixture

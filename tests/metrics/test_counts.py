@@ -25,10 +25,8 @@ Json = dict[str, Any]
 
 async def test_requests_are_counted_by_template_method_and_status(admin: Api) -> None:
     before = await scrape(admin)
-    for _ in range(3):
-        assert (await admin.get("/api/v1/agents/agt_none")).status == 404
-    assert (await admin.get("/api/v1/agents")).status == 200
-    assert (await admin.get("/no/such/path")).status == 404
+    paths = (*["/api/v1/agents/agt_none"] * 3, "/api/v1/agents", "/no/such/path")
+    assert [(await admin.get(path)).status for path in paths] == [404, 404, 404, 200, 404]
     assert (await admin.request("BREW", "/api/v1/agents")).status == 405
     after = await scrape(admin)
 
@@ -71,9 +69,8 @@ async def test_sign_ins_are_counted_by_outcome(
     assert (more("mfa", "invalid_code"), more("mfa", "success")) == (1, 1)
 
 
-async def test_chats_models_tokens_and_cost_agree_with_the_usage_api(
-    admin: Api, agent: Json, provider: ProviderServer
-) -> None:
+async def chat_three_times(admin: Api, agent: Json, provider: ProviderServer) -> None:
+    """Have one reply at once, one as a stream, and one that fails."""
     usage_details = {"cached_tokens": 200}
     counts = {"prompt_tokens": 1000, "completion_tokens": 50, "prompt_tokens_details": usage_details}
     provider.says("One.", usage=counts)
@@ -82,6 +79,12 @@ async def test_chats_models_tokens_and_cost_agree_with_the_usage_api(
     assert await stream(admin, agent)
     provider.fails(refusing(400, {"error": {"message": "no"}}))
     assert (await chat(admin, agent)).status >= 400
+
+
+async def test_chats_models_tokens_and_cost_agree_with_the_usage_api(
+    admin: Api, agent: Json, provider: ProviderServer
+) -> None:
+    await chat_three_times(admin, agent, provider)
     found = await scrape(admin)
     chats = {status: found["retinue_chats_total", {"status": status}] for status in ("completed", "failed")}
     assert chats == {"completed": 2, "failed": 1}

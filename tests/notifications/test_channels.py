@@ -11,7 +11,7 @@ from tests.factories import credentials
 from tests.factories.happenings import audits
 from tests.factories.notifications import CHANNELS, get_channel, logs_of, make_channel, type_of
 
-SUMMARY = {"id", "name", "type", "provider", "active", "created_at"}
+SUMMARY = {"id", "name", "type", "provider", "active", "priority", "last_used_at", "last_error", "created_at"}
 SECRETS = {
     "smtp": "password",
     "sendgrid": "api_key",
@@ -31,7 +31,7 @@ _COMPLETE: dict[str, dict[str, Any]] = {
 }
 
 
-async def test_every_provider_is_described_stored_masked_and_revealed(people, admin) -> None:
+async def test_every_provider_is_described_with_its_configuration(admin) -> None:
     described = (await admin.get(f"{CHANNELS}/providers")).json()["providers"]
     assert {one["id"]: one["type"] for one in described} == {
         **{provider: type_of(provider) for provider in SECRETS},
@@ -41,11 +41,14 @@ async def test_every_provider_is_described_stored_masked_and_revealed(people, ad
         for key in provider["config_schema"].values():
             assert {"type", "required"} <= set(key)
             assert key.get("secret") in {None, True}
+
+
+async def test_the_secret_of_every_provider_is_masked_and_revealed_on_request(people, admin) -> None:
     for provider, secret in SECRETS.items():
         given = _COMPLETE[provider]
         made = await make_channel(admin, provider, {**given, "note": "kept"})
         assert made.pop("warnings") == ["ignored_field:config.note"]
-        assert set(made) == SUMMARY | {"config", "priority", "last_used_at", "last_error", "updated_at"}
+        assert set(made) == SUMMARY | {"config", "updated_at"}
         assert made["config"] == {**given, "note": "kept", secret: MASK}, provider
         read = await admin.get(f"{CHANNELS}/{made['id']}")
         assert read.json() == made
@@ -55,10 +58,16 @@ async def test_every_provider_is_described_stored_masked_and_revealed(people, ad
         assert revealed.headers["cache-control"] == "no-store"
     rows = await audits(people, "system.channel.revealed")
     assert [row.metadata["keys"] for row in rows] == [[secret] for secret in SECRETS.values()]
+
+
+async def test_channels_are_listed_in_short_and_by_type(admin) -> None:
+    for provider in SECRETS:
+        await make_channel(admin, provider, _COMPLETE[provider])
     listed = (await admin.get(CHANNELS)).json()
     assert set(listed) == {"data", "total"}
     assert listed["total"] == len(listed["data"]) == len(SECRETS)
     assert all(set(one) == SUMMARY for one in listed["data"])
+    assert (listed["data"][0]["priority"], listed["data"][0]["last_used_at"]) == (0, None)
     only_mail = (await admin.get(CHANNELS, query={"type": "email", "active": "true"})).json()
     assert {one["provider"] for one in only_mail["data"]} == {"smtp", "sendgrid", "mailgun", "ses"}
 
@@ -128,18 +137,25 @@ async def test_what_is_wrong_with_a_channel_is_said(admin) -> None:
     assert (await admin.get(f"{CHANNELS}/active/fax")).status == 422
 
 
+MAIL_CONFIG = {"host": "mail.example.com", "username": "robot", "password": KEY}
+
+
 async def test_an_update_merges_by_key_and_the_mask_changes_nothing(people, admin) -> None:
-    given = {"host": "mail.example.com", "username": "robot", "password": KEY}
-    channel = await make_channel(admin, "smtp", given)
-    path = f"{CHANNELS}/{channel['id']}"
+    path = f"{CHANNELS}/{(await make_channel(admin, 'smtp', MAIL_CONFIG))['id']}"
     answer = await admin.put(path, {"config": {"password": MASK, "from_name": "Us"}, "priority": 3})
     assert answer.status == 200, answer
-    assert answer.json()["config"] == {**given, "password": MASK, "from_name": "Us"}
+    assert answer.json()["config"] == {**MAIL_CONFIG, "password": MASK, "from_name": "Us"}
     revealed = (await admin.get(f"{path}/reveal")).json()["config"]
-    assert revealed == {**given, "from_name": "Us"}
+    assert revealed == {**MAIL_CONFIG, "from_name": "Us"}
     answer = await admin.put(path, {"config": {"from_name": None, "password": "other"}, "active": False})
     assert (answer.json()["active"], answer.json()["priority"]) == (False, 3)
-    assert (await admin.get(f"{path}/reveal")).json()["config"] == {**given, "password": "other"}
+    assert (await admin.get(f"{path}/reveal")).json()["config"] == {**MAIL_CONFIG, "password": "other"}
+    changed = [row.metadata["changed"] for row in await audits(people, "system.channel.updated")]
+    assert changed == [["config", "priority"], ["active", "config"]]
+
+
+async def test_an_update_changes_neither_provider_nor_type_and_is_checked(people, admin) -> None:
+    path = f"{CHANNELS}/{(await make_channel(admin, 'smtp', MAIL_CONFIG))['id']}"
     refused = {
         "provider": {"provider": "sendgrid"},
         "type": {"type": "sms"},
@@ -150,8 +166,11 @@ async def test_an_update_merges_by_key_and_the_mask_changes_nothing(people, admi
         answer = await admin.put(path, body)
         assert (answer.status, list(answer.details)) == (422, [field]), answer
     assert (await admin.put(path, {"provider": "smtp", "type": "email"})).status == 200
-    changed = [row.metadata["changed"] for row in await audits(people, "system.channel.updated")]
-    assert changed == [["config", "priority"], ["active", "config"]]
+    assert await audits(people, "system.channel.updated") == [], "nothing was changed"
+
+
+async def test_a_deleted_channel_is_not_found(admin) -> None:
+    path = f"{CHANNELS}/{(await make_channel(admin, 'smtp', MAIL_CONFIG))['id']}"
     assert (await admin.delete(path)).status == 204
     assert (await admin.get(path)).code == "channel_not_found"
 
@@ -171,6 +190,8 @@ async def test_a_failed_test_says_what_the_provider_said_and_is_logged(admin, co
     assert (answer.status, answer.json()["success"]) == (200, False)
     assert "expired, or revoked" in answer.json()["message"]
     assert (await get_channel(admin, wrong["id"]))["last_error"] == answer.json()["message"]
+    (listed,) = (await admin.get(CHANNELS)).json()["data"]
+    assert (listed["last_error"], listed["last_used_at"] is None) == (answer.json()["message"], False)
     (log,) = await logs_of(admin, wrong["id"])
     assert (log["status"], log["error_code"], log["is_test"]) == ("failed", "delivery_failed", True)
 
@@ -196,32 +217,54 @@ async def test_a_test_in_another_tenant_reaches_the_caller(people, admin) -> Non
     assert (await admin.get("/api/v1/notifications/unread/count")).json() == {"count": 1}
 
 
-async def test_a_credential_of_the_vault_stands_in_for_the_secrets(admin, companies: Vendors) -> None:
-    config = {name: value for name, value in CONFIGS["sendgrid"].items() if name != "api_key"}
+WITHOUT_KEY = {name: value for name, value in CONFIGS["sendgrid"].items() if name != "api_key"}
+
+
+async def channel_with_credential(admin) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return a credential and the channel that uses it instead of a key of its own."""
     credential = await credentials.create(admin, secrets={"api_key": KEY})
-    channel = await make_channel(admin, "sendgrid", {**config, "credential_id": credential["id"]})
-    assert channel["config"] == {**config, "credential_id": credential["id"]}
-    assert (await admin.post(f"{CHANNELS}/{channel['id']}/test")).json()["success"] is True
+    config = {**WITHOUT_KEY, "credential_id": credential["id"]}
+    return credential, await make_channel(admin, "sendgrid", config)
+
+
+async def send_test(admin, channel: dict[str, Any]) -> dict[str, Any]:
+    return (await admin.post(f"{CHANNELS}/{channel['id']}/test")).json()
+
+
+@pytest.mark.usefixtures("companies")
+async def test_a_credential_of_the_vault_stands_in_for_the_secrets(admin) -> None:
+    credential, channel = await channel_with_credential(admin)
+    assert channel["config"] == {**WITHOUT_KEY, "credential_id": credential["id"]}
+    assert (await send_test(admin, channel))["success"] is True
     (used,) = [one for one in await credentials.trail(admin, credential["id"]) if one["action"] == "used"]
     assert used["via"]["channel_id"] == channel["id"]
     login = {"username": CONFIGS["twilio"]["account_sid"], "password": KEY}
     basic = await credentials.create(admin, "basic_auth", secrets=login)
     texting = {"from_number": "+15005550006", "to": "+491711234567", "credential_id": basic["id"]}
-    texts = await make_channel(admin, "twilio", texting)
-    assert (await admin.post(f"{CHANNELS}/{texts['id']}/test")).json()["success"] is True
+    assert (await send_test(admin, await make_channel(admin, "twilio", texting)))["success"] is True
+
+
+@pytest.mark.usefixtures("companies")
+async def test_a_credential_that_is_for_tools_only_sends_nothing(admin) -> None:
+    credential, channel = await channel_with_credential(admin)
     only_tools = await credentials.grant(admin, credential["id"], "tool", "tool_1")
     assert only_tools.status == 201
-    answer = (await admin.post(f"{CHANNELS}/{channel['id']}/test")).json()
+    answer = await send_test(admin, channel)
     assert not answer["success"]
     assert answer["message"] == "The credential may not be used here. Add an access rule to allow it."
+
+
+@pytest.mark.usefixtures("companies")
+async def test_a_credential_that_a_channel_uses_is_deleted_by_force_only(admin) -> None:
+    credential, channel = await channel_with_credential(admin)
     in_use = await admin.delete(f"/v1/credentials/{credential['id']}")
     assert (in_use.code, in_use.details["channels"]) == (
         "credential_in_use",
         [{"id": channel["id"], "name": channel["name"]}],
     )
     assert (await admin.delete(f"/v1/credentials/{credential['id']}?force=true")).status == 204
-    assert (await get_channel(admin, channel["id"]))["config"] == config
-    answer = (await admin.post(f"{CHANNELS}/{channel['id']}/test")).json()
+    assert (await get_channel(admin, channel["id"]))["config"] == WITHOUT_KEY
+    answer = await send_test(admin, channel)
     assert (answer["success"], "api_key is required" in answer["message"]) == (False, True)
 
 
@@ -243,3 +286,31 @@ async def test_secrets_stay_where_they_were_entered_for(people, admin, companies
     assert (await thief.post(f"{path}/test")).json()["success"] is True
     assert (await admin.put(path, {"config": {"url": config["url"]}})).status == 200
     assert (await thief.post(f"{path}/test")).json()["success"] is True
+
+
+async def _made(admin, path: str, **body: Any) -> str:
+    answer = await admin.post(path, body)
+    assert answer.status == 201, answer
+    made = answer.json()
+    return made.get("data", made)["id"]
+
+
+async def test_what_sends_through_a_channel_is_named_before_it_is_deleted(admin) -> None:
+    channel = await make_channel(admin, "smtp", MAIL_CONFIG)
+    path, named = f"{CHANNELS}/{channel['id']}/usage", {"channel_id": channel["id"]}
+    assert (await admin.get(path)).json() == {"workflows": [], "forms": [], "subscriptions": []}
+    fields = [{"id": "mail", "type": "email", "label": "Mail"}]
+    settings = {"notifications": {"channel_ids": [channel["id"]]}}
+    form = await _made(admin, "/api/v1/forms", name="Contact", fields=fields, settings=settings)
+    event_type, notify = "form.submission.created", {"action_type": "notification", "action_config": named}
+    subscription = await _made(admin, "/api/v1/event-subscriptions", event_type=event_type, **notify)
+    tell = {"id": "tell", "type": "notification", "config": {**named, "title": "Done", "message": "Done."}}
+    end = {"id": "end", "type": "end", "config": {"output": "done"}}
+    workflow = await _made(admin, "/api/v1/workflows", name="Nightly", nodes=[tell, end])
+    assert (await admin.get(path)).json()["workflows"] == [], "it runs only once it is published"
+    assert (await admin.post(f"/api/v1/workflows/{workflow}/publish")).status == 200
+    assert (await admin.get(path)).json() == {
+        "workflows": [{"id": workflow, "name": "Nightly"}],
+        "forms": [{"id": form, "name": "Contact"}],
+        "subscriptions": [{"id": subscription, "name": event_type}],
+    }

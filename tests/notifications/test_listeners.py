@@ -1,5 +1,7 @@
 """Events of which somebody hears: by themselves, and by subscriptions."""
 
+from typing import Any
+
 from retinue.access.models import Role
 from retinue.app import Service
 from retinue.auth.events import RefreshTokenReused
@@ -42,6 +44,8 @@ async def test_administrators_and_owners_hear_of_what_went_wrong(
         "Security alert: a session was ended",
         "Training failed",
     ]
+    screens = {one["title"]: one["action_url"] for one in (await notifications_of(admin))["data"]}
+    assert screens["Training failed"] == f"/console/agents/{_TRAINING['agent_id']}/knowledge"
     assert await titles_of(owner) == ["Credential CRM key expires soon"]
     (alert,) = (await notifications_of(bystander))["data"]
     assert (alert["type"], alert["priority"]) == ("security_alert", "high")
@@ -59,24 +63,45 @@ async def test_administrators_and_owners_hear_of_what_went_wrong(
     )
 
 
-async def test_a_subscription_can_notify(
+SUBSCRIPTION = {"event_type": "order.placed", "action_type": "notification"}
+ORDER = {"id": 7, "total": 12.5, "items": ["a"]}
+
+
+async def subscribe(admin: Api, **config: object) -> dict[str, Any]:
+    answer = await admin.post(SUBSCRIPTIONS, {**SUBSCRIPTION, "action_config": config})
+    assert answer.status == 201, answer
+    return answer.json()
+
+
+async def place_order(service: Service, admin: Api) -> None:
+    answer = await admin.post("/api/v1/events/test", {"event_type": "order.placed", "data": ORDER})
+    assert answer.status == 202, answer
+    await service.runner.drain()
+
+
+async def test_a_subscription_notifies_its_creator_or_whom_it_names(
     service: Service, people: People, admin: Api, companies: Vendors
 ) -> None:
     viewer = await people.signed_in(Role.viewer)
     chat = await make_channel(admin, "slack_webhook", companies.config("slack_webhook"))
-    subscription = {"event_type": "order.placed", "action_type": "notification"}
-    to_chat = {
-        "channel_id": chat["id"],
-        "title": "Order {{data.id}}\r\nBcc: x",
-        "message": "{{data.total}} {{data.nothing}}{{7*7}} {{data.items}} {0.__class__}",
-        "recipients": {"user_ids": [viewer.user.id]},
-    }
-    by_preference = {"recipients": {"roles": ["viewer"]}, "title": "{{data.total}}", "more": "is kept"}
-    made = []
-    for config in ({}, to_chat, by_preference):
-        answer = await admin.post(SUBSCRIPTIONS, {**subscription, "action_config": config})
-        assert answer.status == 201, answer
-        made.append(answer.json())
+    await subscribe(admin)
+    await subscribe(
+        admin,
+        channel_id=chat["id"],
+        title="Order {{data.id}}\r\nBcc: x",
+        message="{{data.total}} {{data.nothing}}{{7*7}} {{data.items}} {0.__class__}",
+        recipients={"user_ids": [viewer.user.id]},
+    )
+    await subscribe(admin, recipients={"roles": ["viewer"]}, title="{{data.total}}", more="is kept")
+    await place_order(service, admin)
+    (mine,) = (await notifications_of(admin))["data"]
+    assert (mine["title"], mine["type"]) == ("order.placed", "order.placed")
+    assert ORDER.items() <= mine["data"]["data"].items()
+    assert await titles_of(viewer) == ["12.5"]
+    assert companies.last.json["text"] == '*Order 7 Bcc: x*\n12.5 {{7*7}} ["a"] {0.__class__}'
+
+
+async def test_a_subscription_that_can_notify_nobody_is_refused(people: People, admin: Api) -> None:
     stranger = await people.user(Role.viewer, await people.tenant("Other"))
     for wrong in (
         {"channel_id": "nch_none"},
@@ -85,23 +110,19 @@ async def test_a_subscription_can_notify(
         {"recipients": {"roles": ["king"]}},
         {"title": 7},
     ):
-        answer = await admin.post(SUBSCRIPTIONS, {**subscription, "action_config": wrong})
+        answer = await admin.post(SUBSCRIPTIONS, {**SUBSCRIPTION, "action_config": wrong})
         assert (answer.status, answer.code) == (422, "validation_error"), (wrong, answer)
 
-    data = {"id": 7, "total": 12.5, "items": ["a"]}
-    answer = await admin.post("/api/v1/events/test", {"event_type": "order.placed", "data": data})
-    assert answer.status == 202, answer
-    await service.runner.drain()
-    (mine,) = (await notifications_of(admin))["data"]
-    assert (mine["title"], mine["type"]) == ("order.placed", "order.placed")
-    assert data.items() <= mine["data"]["data"].items()
-    assert await titles_of(viewer) == ["12.5"]
-    assert companies.last.json["text"] == '*Order 7 Bcc: x*\n12.5 {{7*7}} ["a"] {0.__class__}'
 
+async def test_a_subscription_to_a_channel_that_was_switched_off_shows_its_error(
+    service: Service, people: People, admin: Api, companies: Vendors
+) -> None:
+    chat = await make_channel(admin, "slack_webhook", companies.config("slack_webhook"))
+    subscription = await subscribe(admin, channel_id=chat["id"], recipients={"user_ids": [admin.user.id]})
+    await place_order(service, admin)
     assert (await admin.put(f"{CHANNELS}/{chat['id']}", {"active": False})).status == 200
-    await admin.post("/api/v1/events/test", {"event_type": "order.placed", "data": data})
-    await service.runner.drain()
-    failed = (await admin.get(f"{SUBSCRIPTIONS}/{made[1]['id']}")).json()
+    await place_order(service, admin)
+    failed = (await admin.get(f"{SUBSCRIPTIONS}/{subscription['id']}")).json()
     assert failed["last_error"] is not None
     assert len(await logs_of(admin, chat["id"])) == 1
     assert await events(people, "system.channel.failed") == []

@@ -2,9 +2,12 @@
 
 import asyncio
 
+import pytest
+
 from retinue.access.models import Role
 from retinue.app import Service
 from retinue.kit.clock import ManualClock
+from retinue.kit.limits.open_streams import MAX_STREAMS_PER_USER
 from retinue.notifications import live_inboxes
 from tests.chat.listening import Listener
 from tests.client import Api
@@ -57,9 +60,7 @@ async def test_a_stream_tells_what_is_new_and_what_was_missed(
     for wrong in ("x", "-1", "1" * 30):
         assert (await ada.get(STREAM, headers={"Last-Event-ID": wrong})).status == 422
 
-    open_streams = [
-        Listener(ada, STREAM, method="GET") for _ in range(SERVICES * live_inboxes.MAX_STREAMS_PER_USER)
-    ]
+    open_streams = [Listener(ada, STREAM, method="GET") for _ in range(SERVICES * MAX_STREAMS_PER_USER)]
     for one in open_streams:
         await one.until("unread")
     refused = await ada.get(STREAM)
@@ -70,6 +71,7 @@ async def test_a_stream_tells_what_is_new_and_what_was_missed(
         assert instance.states[live_inboxes.LiveInboxes]._listeners == {}
 
 
+@pytest.mark.one_service("it has a second process of its own, and ends the first")
 async def test_a_stream_hears_of_what_another_process_stores(
     make_service: ServiceMaker, clock: ManualClock, monkeypatch
 ) -> None:

@@ -11,12 +11,6 @@ from tests.factories.people import People
 
 
 @pytest.fixture
-async def provider() -> AsyncIterator[ProviderServer]:
-    async with provider_server() as server:
-        yield server
-
-
-@pytest.fixture
 async def second() -> AsyncIterator[ProviderServer]:
     async with provider_server() as server:
         yield server

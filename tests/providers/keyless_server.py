@@ -18,7 +18,7 @@ class KeylessServer(ProviderServer):
         super().__init__()
         self.tags = tags
 
-    def _answer(self, request: Request) -> Answer:
+    def answer(self, request: Request) -> Answer:
         if request.path == "/api/tags":
             if self.tags is None:
                 return Answer(404, b'{"error":"Unexpected endpoint or method."}')

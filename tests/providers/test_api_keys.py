@@ -48,12 +48,23 @@ async def test_a_key_is_added_and_read_and_never_shown(admin) -> None:
     made = answer.json()
     assert list(made) == SHAPE
     assert made["id"].startswith("pak_")
-    assert made["key_prefix"] == "sk-…a1b2"
-    assert made["models"] == ["gpt-4o", "gpt-4o-mini"]
-    assert (made["provider"], made["name"], made["priority"]) == ("openai", "Production", 3)
-    assert (made["is_active"], made["is_valid"], made["is_default"]) == (True, True, False)
-    assert (made["base_url"], made["last_tested_at"], made["last_used_at"]) == (None, None, None)
-    assert made["monthly_budget_usd"] == 12.5
+    assert made == {
+        "id": made["id"],
+        "provider": "openai",
+        "name": "Production",
+        "key_prefix": "sk-…a1b2",
+        "base_url": None,
+        "models": ["gpt-4o", "gpt-4o-mini"],
+        "is_default": False,
+        "priority": 3,
+        "is_active": True,
+        "is_valid": True,
+        "last_tested_at": None,
+        "last_used_at": None,
+        "monthly_budget_usd": 12.5,
+        "created_at": made["created_at"],
+        "updated_at": made["updated_at"],
+    }
     read = await admin.get(f"{PATH}/{made['id']}")
     assert (read.status, read.json()) == (200, made)
     listed = await admin.get(PATH)

@@ -10,7 +10,7 @@ from retinue.adapters.embedded.models import EmbeddedModels
 from retinue.adapters.llm import ChatRequest, ModelMessage, ReplyFinished, TextDelta
 from retinue.providers import model_calls
 from retinue.providers.errors import ModelNotConfigured
-from retinue.providers.model_resolution import default_model, is_configured, resolve_model
+from retinue.providers.model_resolution import default_model, is_configured, require_any_model, resolve_model
 from tests.factories.people import People
 from tests.factories.providers import PATH, add_key, add_key_for
 from tests.factories.spending import unlimited_hold
@@ -60,8 +60,11 @@ async def test_without_weights_the_list_says_how_to_get_them(make_service, tmp_p
     async with people.context(tenant.id) as ctx:
         assert not await is_configured(ctx, CHAT)
         for model in (CHAT, "whatever/somebody-named"):
-            with pytest.raises(ModelNotConfigured, match="retinue models pull"):
+            # It names the model that was asked for, also where another one was to answer.
+            with pytest.raises(ModelNotConfigured, match=f"{model} .*retinue models pull"):
                 await model_calls.chat(ctx, request(model), hold=unlimited_hold())
+            with pytest.raises(ModelNotConfigured, match=f"{model} .*retinue models pull"):
+                await require_any_model(ctx, [model])
 
 
 async def test_on_the_first_run_every_model_is_answered_by_the_embedded_one(ctx) -> None:

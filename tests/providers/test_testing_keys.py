@@ -28,12 +28,6 @@ async def read(person, key) -> dict:
     return (await person.get(f"{PATH}/{key['id']}")).json()
 
 
-@pytest.fixture
-async def provider():
-    async with provider_server() as server:
-        yield server
-
-
 @pytest.mark.parametrize("protocol", ["openai", "openai_compatible", "anthropic", "ollama", "azure_openai"])
 async def test_the_right_key_passes_and_its_models_are_known(admin, provider, protocol) -> None:
     key = await add_key_for(admin, provider, provider=protocol)

@@ -51,27 +51,40 @@ async def test_an_id_or_its_beginning_is_found(admin: Api) -> None:
     assert await search(admin, agent["id"][:-3]) == [("agent", "Clerk")]
 
 
-async def test_nobody_finds_what_they_may_not_see(admin: Api, people: People) -> None:
+async def talk_with(people: People, person: Api, agent: dict[str, Any], title: str) -> str:
+    """Let a person talk with an agent, and return the id of the conversation."""
+    async with people.context(person.user.tenant_id) as ctx:
+        record = await ctx.db.get(Agent, agent["id"])
+        assert record is not None
+        return (await some_talk(ctx, record, person.user.id, title)).conversation.id
+
+
+async def test_a_conversation_is_found_by_its_owner_and_the_administrators(
+    admin: Api, people: People
+) -> None:
     agent = await make_agent(admin, name="Parcels")
     ada, bob = await people.signed_in(Role.agent_user), await people.signed_in(Role.agent_user)
     viewer = await people.signed_in(Role.viewer)
-    async with people.context(ada.user.tenant_id) as ctx:
-        record = await ctx.db.get(Agent, agent["id"])
-        assert record is not None
-        talk = await some_talk(ctx, record, ada.user.id, "Parcels of Ada")
+    conversation_id = await talk_with(people, ada, agent, "Parcels of Ada")
     conversation = ("conversation", "Parcels of Ada")
     assert conversation in await search(admin, "parcels")
     assert conversation in await search(ada, "parcels")
     assert await search(bob, "parcels") == [("agent", "Parcels")]
     assert await search(viewer, "parcels") == [("agent", "Parcels")]
-    assert await search(bob, talk.conversation.id) == []
-    assert await search(ada, talk.conversation.id) == [conversation]
-    assert await search(viewer, "lovelace") == []
+    assert await search(bob, conversation_id) == []
+    assert await search(ada, conversation_id) == [conversation]
+    hit = (await admin.get(PATH, query={"q": "Parcels of"})).json()["data"][0]
+    assert hit["parent_id"] == agent["id"]
+
+
+async def test_only_who_manages_people_finds_them_and_nobody_finds_another_tenants_things(
+    admin: Api, people: People
+) -> None:
+    await make_agent(admin, name="Parcels")
+    assert await search(await people.signed_in(Role.viewer), "lovelace") == []
     assert ("user", "Ada Lovelace") in await search(admin, "lovelace")
     elsewhere = await people.signed_in(Role.tenant_admin, await people.tenant("Other"))
     assert await search(elsewhere, "parcels") == []
-    hit = (await admin.get(PATH, query={"q": "Parcels of"})).json()["data"][0]
-    assert hit["parent_id"] == agent["id"]
 
 
 async def test_a_wrong_search_is_refused(admin: Api) -> None:

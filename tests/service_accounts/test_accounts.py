@@ -10,8 +10,9 @@ from tests.factories.machines import PATH, machine, make_account, make_secret, t
 from tests.factories.people import ADMIN_EMAIL, ADMIN_PASSWORD
 
 
-async def test_an_account_is_made_read_listed_changed_and_deleted(admin, people):
-    made = await make_account(
+@pytest.fixture
+async def made(admin):
+    return await make_account(
         admin,
         *("agents:chat", "agents:read", "agents:read"),
         description="Runs the tests",
@@ -19,28 +20,53 @@ async def test_an_account_is_made_read_listed_changed_and_deleted(admin, people)
         rate_limit_per_minute=60,
         monthly_token_budget=1000,
     )
+
+
+async def test_a_new_account_is_shown_with_its_permissions_and_networks_in_order(admin, made):
     assert made["id"].startswith("sac_")
-    assert made["client_id"] == made["id"]
-    assert made["permissions"] == ["agents:read", "agents:chat"]
-    assert made["allowed_ips"] == ["203.0.113.7/32", "2001:db8::/32"]
-    assert made["status"] == "active"
-    assert made["created_by"] == admin.user.id
-    assert (made["tokens_used"], made["last_used_at"], made["last_used_ip"]) == (0, None, None)
-    path = f"{PATH}/{made['id']}"
-    assert (await admin.get(path)).json() == made
+    expected = {
+        "client_id": made["id"],
+        "permissions": ["agents:read", "agents:chat"],
+        "allowed_ips": ["203.0.113.7/32", "2001:db8::/32"],
+        "status": "active",
+        "created_by": admin.user.id,
+        "tokens_used": 0,
+        "last_used_at": None,
+        "last_used_ip": None,
+    }
+    assert {name: made[name] for name in expected} == expected
+    assert (await admin.get(f"{PATH}/{made['id']}")).json() == made
+
+
+async def test_accounts_are_searched_by_name(admin, made):
     page = (await admin.get(PATH, query={"search": "DEPLOY", "sort": "name"})).json()
     assert page["data"] == [made]
     assert page["pagination"]["total"] == 1
+
+
+async def test_a_changed_account_keeps_what_was_not_sent(admin, made):
+    path = f"{PATH}/{made['id']}"
     changed = await admin.patch(path, {"description": "", "allowed_ips": [], "rate_limit_per_minute": None})
     assert changed.status == 200
     assert changed.json()["allowed_ips"] == []
     assert changed.json()["rate_limit_per_minute"] is None
     assert changed.json()["name"] == "Deployment"
+
+
+async def test_a_deleted_account_is_gone_with_its_secrets(admin, made):
+    path = f"{PATH}/{made['id']}"
     secret = await make_secret(admin, made)
     assert (await admin.delete(path)).status == 204
     assert (await admin.get(path)).status == 404
     assert (await admin.get(f"{path}/secrets")).status == 404
     assert (await admin.delete(f"{path}/secrets/{secret['id']}")).status == 404
+
+
+async def test_every_change_of_an_account_is_audited(admin, made, people):
+    path = f"{PATH}/{made['id']}"
+    await admin.patch(path, {"description": ""})
+    await make_secret(admin, made)
+    await admin.delete(path)
     for action in ("created", "updated", "secret_created", "deleted"):
         [row] = await audits(people, f"system.service_account.{action}")
         assert (row.subject_id, row.metadata["name"]) == (made["id"], "Deployment")
@@ -141,13 +167,10 @@ async def test_an_account_and_a_secret_expire(admin, clock):
     assert (await caller.get("/api/v1/agents")).details["reason"] in {"token_expired", "token_revoked"}
 
 
-async def test_a_rotation_leaves_no_gap_and_a_third_secret_is_refused(admin, clock):
+async def test_a_rotation_leaves_no_gap_and_a_third_secret_is_refused(admin):
     account = await make_account(admin)
     path = f"{PATH}/{account['id']}/secrets"
     old = await make_secret(admin, account, name="old")
-    assert old["client_secret"].startswith("rcs_")
-    assert len(old["client_secret"]) == 4 + 43
-    assert old["client_secret"].startswith(old["secret_prefix"])
     running = admin.signed_in(await token_of(admin, old))
     new = await make_secret(admin, account, name="new")
     third = await admin.post(path, {})
@@ -159,13 +182,27 @@ async def test_a_rotation_leaves_no_gap_and_a_third_secret_is_refused(admin, clo
     listed = (await admin.get(path)).json()["data"]
     assert [(one["id"], one["name"]) for one in listed] == [(new["id"], "new")]
     assert listed[0]["last_used_at"] is not None
-    assert "client_secret" not in listed[0]
-    # One that has expired makes room.
+
+
+async def test_a_secret_is_shown_when_it_is_made_and_never_again(admin):
+    account = await make_account(admin)
+    made = await make_secret(admin, account)
+    assert made["client_secret"].startswith("rcs_")
+    assert len(made["client_secret"]) == 4 + 43
+    assert made["client_secret"].startswith(made["secret_prefix"])
+    (listed,) = (await admin.get(f"{PATH}/{account['id']}/secrets")).json()["data"]
+    assert "client_secret" not in listed
+
+
+async def test_an_expired_secret_makes_room_for_a_new_one(admin, clock):
+    account = await make_account(admin)
+    await make_secret(admin, account, name="new")
     await make_secret(admin, account, name="soon over", expires_at="2027-01-15T09:00:00Z")
     clock.advance(3600)
     fresh = await admin_again(admin)
     await make_secret(fresh, account, name="newest")
-    assert [one["name"] for one in (await fresh.get(path)).json()["data"]] == ["new", "newest"]
+    listed = (await fresh.get(f"{PATH}/{account['id']}/secrets")).json()["data"]
+    assert [one["name"] for one in listed] == ["new", "newest"]
 
 
 async def admin_again(admin):

@@ -17,7 +17,7 @@ async def robot(admin):
     return await machine(admin, *CHATS)
 
 
-async def test_a_machine_chats_in_each_way_and_owns_its_conversations(admin, robot, agent, provider, service):
+async def test_a_machine_chats_in_each_way_and_owns_its_conversations(robot, agent, provider, service):
     for text in ("One.", "Two.", "Three.", "Four."):
         provider.says(text)
     first = await reply_to(robot, agent)
@@ -31,17 +31,24 @@ async def test_a_machine_chats_in_each_way_and_owns_its_conversations(admin, rob
         "/v1/chat/completions", {"model": agent["id"], "messages": [{"role": "user", "content": "Hi"}]}
     )
     assert completion.json()["choices"][0]["message"]["content"] == "Four."
-
     listed = (await robot.get("/api/v1/conversations")).json()["data"]
-    assert len(listed) == 3
-    assert {one["user_id"] for one in listed} == {robot.user["id"]}
+    assert [one["user_id"] for one in listed] == [robot.user["id"]] * 3
     assert len(await messages_of(robot, first["conversation_id"])) == 4
-    # Another machine sees none of it, and cannot continue it.
+    assert (await robot.delete(f"/api/v1/conversations/{first['conversation_id']}")).status < 300
+
+
+async def test_another_machine_sees_and_continues_none_of_its_conversations(admin, robot, agent, provider):
+    provider.says("One.")
+    first = await reply_to(robot, agent)
     other = await machine(admin, *CHATS, name="Other")
     assert (await other.get("/api/v1/conversations")).json()["data"] == []
     taken = await other.post(path_of(agent), {"message": "Hi", "conversation_id": first["conversation_id"]})
     assert (taken.status, taken.code) == (404, "conversation_not_found")
-    assert (await robot.delete(f"/api/v1/conversations/{first['conversation_id']}")).status < 300
+
+
+async def test_usage_names_the_machine_that_chatted(admin, robot, agent, provider):
+    provider.says("One.")
+    await reply_to(robot, agent)
     usage = (await admin.get("/api/v1/usage", query={"group_by": "user"})).json()
     assert robot.user["id"] in str(usage)
 

@@ -54,12 +54,14 @@ async def test_a_secret_is_exchanged_in_each_of_the_four_ways(api, service, acco
     ]
     for answer in answers:
         assert answer.status == 200, answer
-        assert answer.headers["cache-control"] == "no-store"
-        assert answer.headers["pragma"] == "no-cache"
+        assert (answer.headers["cache-control"], answer.headers["pragma"]) == ("no-store", "no-cache")
         issued = answer.json()
-        assert set(issued) == {"access_token", "token_type", "expires_in", "scope"}
-        assert (issued["token_type"], issued["expires_in"]) == ("Bearer", 900)
-        assert issued["scope"] == "agents:read tools:read"
+        assert issued == {
+            "access_token": issued["access_token"],
+            "token_type": "Bearer",
+            "expires_in": 900,
+            "scope": "agents:read tools:read",
+        }
         claims = service.instance.tokens.verify(issued["access_token"], "access")
         assert (claims.sub, claims.sid) == (account["id"], secret["id"])
         assert claims.extra == {"kind": "service", "scope": "agents:read tools:read"}
@@ -147,32 +149,37 @@ async def test_every_cause_of_an_invalid_client_looks_the_same_and_is_audited(ad
     right, spare = await make_secret(admin, account), await make_secret(admin, account)
     other = await make_secret(admin, await make_account(admin, name="Other"))
     path = f"{PATH}/{account['id']}"
-
     addresses = (f"203.0.113.{number}" for number in range(20, 40))
+    found = {}
 
-    async def refusals(secret) -> set:
-        found, caller = set(), admin.at(next(addresses))
-        for answer in (
+    async def refuse(cause: str, secret) -> None:
+        caller = admin.at(next(addresses))
+        answers = [
             await ask_token(caller, secret),
             await caller.post("/auth/token", GRANT, headers=basic_header(secret)),
-        ):
-            body = answer.json()
-            found.add((answer.status, body["error"], body["error_description"]))
-        return found
+        ]
+        bodies = [answer.json() for answer in answers]
+        found[cause] = [
+            (answer.status, body["error"], body["error_description"])
+            for answer, body in zip(answers, bodies, strict=True)
+        ]
 
-    expected = {(400, "invalid_client", ONE_TEXT), (401, "invalid_client", ONE_TEXT)}
-    assert await refusals({**right, "client_id": "sac_" + "a" * 26}) == expected
-    assert await refusals({**right, "client_secret": other["client_secret"]}) == expected
-    assert await refusals({**right, "client_secret": "rcs_" + "x" * 43}) == expected
+    await refuse("unknown client", {**right, "client_id": "sac_" + "a" * 26})
+    await refuse("secret of another account", {**right, "client_secret": other["client_secret"]})
+    await refuse("wrong secret", {**right, "client_secret": "rcs_" + "x" * 43})
     await admin.delete(f"{path}/secrets/{spare['id']}")
-    assert await refusals(spare) == expected
+    await refuse("deleted secret", spare)
     await admin.patch(path, {"status": "disabled"})
-    assert await refusals(right) == expected
+    await refuse("disabled account", right)
     await admin.patch(path, {"status": "active", "allowed_ips": ["198.51.100.0/24"]})
-    assert await refusals(right) == expected
+    await refuse("network not allowed", right)
     await admin.patch(path, {"allowed_ips": [], "expires_at": "2027-01-15T08:10:00Z"})
     clock.advance(660)
-    assert await refusals(right) == expected
+    await refuse("expired account", right)
+    same = [(400, "invalid_client", ONE_TEXT), (401, "invalid_client", ONE_TEXT)]
+    assert found == dict.fromkeys(found, same)
+    assert len(found) == 7
+
     await service.runner.drain()
     rows = await audits(people, "auth.token_refused")
     assert {row.subject_id for row in rows} == {account["id"]}

@@ -74,3 +74,16 @@ async def replace_table_row(scene: Scene) -> Call:
 @CONTRACT.writes(refuses_unknown=True)
 async def update_table_row(scene: Scene) -> Call:
     return Call(scene.me, {"title": "Other"}, _path(await _table(scene)))
+
+
+@CONTRACT.writes()
+async def update_table_rows(scene: Scene) -> Call:
+    table = await _table(scene)
+    return Call(scene.me, {"rows": [{"id": table.row_id, "title": "Other"}]}, _path(table))
+
+
+@CONTRACT.writes(_COUNTED)
+async def restore_table_rows(scene: Scene) -> Call:
+    table = await _table(scene)
+    assert (await scene.me.delete(f"/api/v1/data-tables/{table.table_id}/rows/{table.row_id}")).status == 204
+    return Call(scene.me, {"row_ids": [table.row_id]}, _path(table))

@@ -23,18 +23,16 @@ CSV = (
 )
 
 
-async def test_a_file_is_read_row_by_row_and_faults_are_told_by_row(tables: Tables) -> None:
-    table = await tables.make()
+async def start_import(tables: Tables, table: dict[str, Any]) -> str:
+    """Send CSV with its mapping and return the id of the job."""
     mapping = '{"Name": "name", "E-Mail": "email", "AGE": "age", "active": "active", "tags": "tags"}'
     answer = await tables.send(table, "people.csv", CSV, mapping=mapping)
-    job_id = answer.json()["data"]["job_id"]
-    assert job_id.startswith("job_")
-    waiting = await tables.import_of(table, job_id)
-    assert (waiting["status"], waiting["rows_read"], waiting["filename"]) == ("pending", 0, "people.csv")
-    second = await tables.send(table, "people.csv", CSV)
-    assert (second.status, second.code) == (409, "import_running")
-    column = await tables.person.post(f"{BASE}/{table['id']}/columns", {"name": "x", "type": "text"})
-    assert (column.status, column.code) == (409, "import_running")
+    return answer.json()["data"]["job_id"]
+
+
+async def test_a_file_is_read_row_by_row_and_faults_are_told_by_row(tables: Tables) -> None:
+    table = await tables.make()
+    job_id = await start_import(tables, table)
     await tables.work()
     done = await tables.import_of(table, job_id)
     assert (done["status"], done["rows_read"], done["rows_created"], done["rows_failed"]) == (
@@ -52,6 +50,24 @@ async def test_a_file_is_read_row_by_row_and_faults_are_told_by_row(tables: Tabl
     shown = [(row["name"], row["age"], row["active"], row["tags"]) for row in found]
     assert shown == [("Ada", 36, True, ["a"]), ("Bob\nB.", None, True, ["a", "b"])]
     assert (await tables.table(table))["row_count"] == 2
+
+
+async def test_a_waiting_import_refuses_another_and_a_new_column(tables: Tables) -> None:
+    table = await tables.make()
+    job_id = await start_import(tables, table)
+    waiting = await tables.import_of(table, job_id)
+    assert (waiting["status"], waiting["rows_read"], waiting["filename"]) == ("pending", 0, "people.csv")
+    second = await tables.send(table, "people.csv", CSV)
+    assert (second.status, second.code) == (409, "import_running")
+    column = await tables.person.post(f"{BASE}/{table['id']}/columns", {"name": "x", "type": "text"})
+    assert (column.status, column.code) == (409, "import_running")
+
+
+async def test_a_finished_import_is_announced_and_listed_and_its_file_is_deleted(tables: Tables) -> None:
+    table = await tables.make()
+    job_id = await start_import(tables, table)
+    assert job_id.startswith("job_")
+    await tables.work()
     (told,) = [one["data"] for one in await happenings(tables) if "import" in one["type"]]
     assert (told["job_id"], told["rows_created"], told["status"]) == (job_id, 2, "completed")
     async with People(tables.service).context(tables.person.user.tenant_id) as ctx:

@@ -5,8 +5,7 @@ from typing import Any
 from tests.tables.tables import BASE, CUSTOMERS, Tables, happenings
 
 
-async def test_a_table_is_made_read_changed_listed_and_deleted(tables: Tables) -> None:
-    person = tables.person
+async def test_a_new_table_has_the_columns_it_was_given_in_their_order(tables: Tables) -> None:
     table = await tables.make(description="Who buys")
     assert table["id"].startswith("tbl_")
     assert (table["slug"], table["row_count"], table["description"]) == ("customers", 0, "Who buys")
@@ -16,17 +15,34 @@ async def test_a_table_is_made_read_changed_listed_and_deleted(tables: Tables) -
     assert table["columns"][0].keys() == {
         *("id", "name", "type", "required", "unique", "indexed", "default", "options", "table_id", "position")
     }
+
+
+async def test_two_tables_never_have_the_same_slug(tables: Tables) -> None:
+    person = tables.person
+    await tables.make()
     second = await tables.make()
     assert second["slug"] == "customers-2"
     taken = await person.post(BASE, {"name": "X", "slug": "customers"})
     assert (taken.status, taken.code) == (409, "slug_taken")
     taken = await person.put(f"{BASE}/{second['id']}", {"slug": "customers"})
     assert (taken.status, taken.code) == (409, "slug_taken")
+
+
+async def test_tables_are_renamed_and_listed(tables: Tables) -> None:
+    person = tables.person
+    await tables.make()
+    second = await tables.make()
     changed = await person.put(f"{BASE}/{second['id']}", {"name": "Leads", "slug": "leads"})
     assert (changed.json()["data"]["name"], changed.json()["data"]["slug"]) == ("Leads", "leads")
     listed = (await person.get(BASE, query={"sort": "name", "search": "e"})).json()
     assert [one["name"] for one in listed["data"]] == ["Customers", "Leads"]
     assert listed["pagination"]["total"] == 2
+
+
+async def test_a_deleted_table_is_gone_with_its_rows(tables: Tables) -> None:
+    person = tables.person
+    await tables.make()
+    second = await tables.make()
     await tables.add(second, {"name": "Ada"})
     assert (await person.delete(f"{BASE}/{second['id']}")).status == 204
     gone = await person.get(f"{BASE}/{second['id']}/rows")
@@ -70,33 +86,51 @@ async def test_columns_that_make_no_sense_are_refused_by_their_place(tables: Tab
     assert "columns.4.unique" in answer.details
 
 
-async def test_columns_are_added_renamed_moved_and_deleted_with_rows_in_place(tables: Tables) -> None:
-    person = tables.person
+async def people_table(tables: Tables) -> tuple[dict[str, Any], str, str]:
+    """Return a table of two people with their ages, the path of its columns and the path of the age."""
     table = await tables.make([{"name": "name", "type": "text"}, {"name": "age", "type": "integer"}])
     await tables.add(table, {"name": "Ada", "age": 36}, {"name": "Bob"})
+    age = next(c["id"] for c in table["columns"] if c["name"] == "age")
     path = f"{BASE}/{table['id']}/columns"
-    answer = await person.post(path, {"name": "level", "type": "integer", "required": True})
+    return table, path, f"{path}/{age}"
+
+
+async def test_a_required_column_is_added_to_rows_with_its_default_and_deleted(tables: Tables) -> None:
+    person = tables.person
+    table, path, _ = await people_table(tables)
+    level = {"name": "level", "type": "integer", "required": True}
+    answer = await person.post(path, level)
     assert answer.details == {"default": "is required because the table has rows"}
-    answer = await person.post(
-        path,
-        {"name": "level", "type": "integer", "required": True, "default": 3, "indexed": True, "position": 0},
-    )
+    answer = await person.post(path, {**level, "default": 3, "indexed": True, "position": 0})
     assert (answer.status, answer.json()["data"]["position"]) == (201, 0)
-    level = answer.json()["data"]["id"]
     assert [row["level"] for row in (await tables.page(table))["data"]] == [3, 3]
     assert await tables.names(table, filter={"level": 3}) == ["Ada", "Bob"]
-    age = next(c["id"] for c in table["columns"] if c["name"] == "age")
-    answer = await person.patch(f"{path}/{age}", {"name": "years", "position": 5})
+    added = f"{path}/{answer.json()['data']['id']}"
+    assert (await person.delete(added)).status == 204
+    assert "level" not in (await tables.page(table))["data"][0]
+    assert (await person.delete(added)).code == "column_not_found"
+
+
+async def test_a_column_is_renamed_and_moved_and_its_values_stay(tables: Tables) -> None:
+    table, path, age = await people_table(tables)
+    await tables.person.post(path, {"name": "level", "type": "integer", "position": 0})
+    answer = await tables.person.patch(age, {"name": "years", "position": 5})
     assert (answer.json()["data"]["name"], answer.json()["data"]["position"]) == ("years", 2)
     assert [row["years"] for row in (await tables.page(table, sort="created_at"))["data"]] == [36, None]
-    answer = await person.patch(f"{path}/{age}", {"name": "level"})
+    answer = await tables.person.patch(age, {"name": "level"})
     assert (answer.status, answer.code) == (409, "column_name_taken")
-    answer = await person.patch(f"{path}/{age}", {"required": True})
+
+
+async def test_a_column_that_rows_leave_empty_cannot_become_required(tables: Tables) -> None:
+    _, _, age = await people_table(tables)
+    answer = await tables.person.patch(age, {"required": True})
     assert (answer.status, answer.code, answer.details["count"]) == (409, "cannot_convert", 1)
-    assert (await person.delete(f"{path}/{level}")).status == 204
-    assert "level" not in (await tables.page(table))["data"][0]
-    assert (await person.delete(f"{path}/{level}")).code == "column_not_found"
-    answer = await person.patch(f"{path}/{age}", {"indexed": True})
+
+
+async def test_a_renamed_column_gets_an_index_and_finds_and_sorts_its_rows(tables: Tables) -> None:
+    table, _, age = await people_table(tables)
+    await tables.person.patch(age, {"name": "years"})
+    answer = await tables.person.patch(age, {"indexed": True})
     assert answer.status == 200
     assert await tables.names(table, filter={"years": {"gt": 30}}) == ["Ada"]
     assert await tables.names(table, sort="years") == ["Ada", "Bob"]
@@ -168,3 +202,15 @@ async def test_a_table_that_another_refers_to_stays(tables: Tables) -> None:
     assert refused.details == {"data_tables": ["Orders.customer"]}
     assert (await tables.person.delete(f"{BASE}/{orders['id']}")).status == 204
     assert (await tables.person.delete(f"{BASE}/{customers['id']}")).status == 204
+
+
+async def test_what_uses_a_table_is_listed_by_kind(tables: Tables) -> None:
+    table = await tables.make()
+    path = f"{BASE}/{table['id']}/usage"
+    unused = (await tables.person.get(path)).json()
+    assert not any(unused.values())
+    column = {"name": "customer", "type": "reference", "table_id": table["id"]}
+    other = await tables.make([column], name="Orders")
+    assert (await tables.person.get(path)).json()["data_tables"] == [
+        {"id": other["id"], "name": "Orders.customer"}
+    ]

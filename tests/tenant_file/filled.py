@@ -60,6 +60,7 @@ async def fill(api: Api) -> dict[str, Any]:
         {
             "name": "08",
             "nodes": [{"id": "ask", "type": "agent", "config": {"agent_id": agent["id"], "message": "1e5"}}],
+            "ui": {"positions": {"ask": {"x": 0, "y": 120.5}}},
         },
     )
     await create(

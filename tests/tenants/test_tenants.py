@@ -9,7 +9,7 @@ from tests.contract.declared import document
 from tests.factories.happenings import events, only_event
 from tests.factories.people import ADMIN_EMAIL, People
 
-FIELDS = {"id", "name", "plan", "limits", "trace_sample", "mail_to_outsiders", "created_at"}
+FIELDS = {"id", "name", "language", "plan", "limits", "trace_sample", "mail_to_outsiders", "created_at"}
 NOT_SUPER_ADMIN = ["tenant_admin", "agent_developer", "agent_user", "viewer"]
 FIRST_ADMIN = {
     "email": "grace@acme.example",

@@ -38,6 +38,12 @@ async def execute_tool(scene: Scene) -> Call:
     return Call(scene.me, {"input": {"city": "Rome"}}, await _tool(scene))
 
 
+@CONTRACT.writes()
+async def try_tool(scene: Scene) -> Call:
+    config = {"base_url": scene.provider.url, "endpoints": {"only": {"method": "GET", "path": "/a"}}}
+    return Call(scene.me, {"tool_type": "rest_api", "config": config, "input": {}})
+
+
 @CONTRACT.writes(tools=1)
 async def import_openapi(scene: Scene) -> Call:
     document = {"openapi": "3.1.0", "info": {"title": "A"}, "paths": {"/a": {"get": {"responses": {}}}}}

@@ -1,17 +1,13 @@
 """V7: what a destination says back of our secrets gets into nothing that we answer, keep or log."""
 
 import base64
-import io
-import sys
-from dataclasses import replace
 
 import pytest
-import structlog
 from aiohttp import web
 
 from retinue.kit.db.databases import direct_url
-from retinue.kit.logging import configure_logging
 from tests.canaries import hits, read_everything_stored
+from tests.captured_logs import captured_logs
 from tests.factories.tools import endpoint, make_tool, run_tool, try_tool
 
 pytestmark = pytest.mark.either_database
@@ -20,13 +16,9 @@ SECRET = 'tok/"ü+4711=CANARY&end'
 
 
 @pytest.fixture
-def logged(service, monkeypatch):
-    before = structlog.get_config()
-    written = io.StringIO()
-    monkeypatch.setattr(sys, "stderr", written)
-    configure_logging(replace(service.settings, log_level="debug", log_format="json"))
-    yield written
-    structlog.configure(**before)
+def logged(service):
+    with captured_logs(service.settings) as written:
+        yield written
 
 
 class Echoing:

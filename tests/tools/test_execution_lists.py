@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.factories.tools import executions_of, make_tool, remember_execution
+from tests.factories.tools import endpoint, executions_of, make_tool, remember_execution
 
 
 @pytest.fixture
@@ -26,6 +26,21 @@ async def hours(api, tool, **query):
 async def test_the_newest_come_first_and_what_has_not_ended_is_not_among_them(admin, tool) -> None:
     assert await hours(admin, tool) == [3, 2, 1, 0]
     assert await hours(admin, tool, per_page=3, page=2) == [0]
+
+
+async def test_the_list_of_tools_says_how_the_last_run_ended_and_what_asks_first(admin, people, tool) -> None:
+    config = {
+        "base_url": "http://127.0.0.1:9",
+        "endpoints": {"read": {"path": "/a"}, **endpoint("/b", "POST", requires_approval=True)},
+    }
+    guarded = await make_tool(admin, name="Mail", config=config)
+    tenant_id = admin.user.tenant_id
+    for hour, status in (("05", "failed"), ("06", "running")):
+        executed_at = f"2026-11-15T{hour}:00:00.000000Z"
+        await remember_execution(people, tenant_id, tool["id"], status=status, executed_at=executed_at)
+    listed = {one["id"]: one for one in (await admin.get("/v1/tools")).json()["data"]}
+    assert (listed[tool["id"]]["last_status"], listed[tool["id"]]["guarded_count"]) == ("failed", 0)
+    assert (listed[guarded["id"]]["last_status"], listed[guarded["id"]]["guarded_count"]) == (None, 1)
 
 
 async def test_executions_are_filtered_by_status_and_time(admin, tool) -> None:

@@ -75,18 +75,21 @@ def schemas(tool) -> dict[str, Any]:
     return {endpoint["name"]: endpoint["input_schema"] for endpoint in tool["endpoints"]}
 
 
-async def test_a_chat_api_takes_form_fields_and_its_token_from_the_authentication(admin, forms) -> None:
+async def test_a_chat_api_takes_its_token_from_the_authentication(admin, forms) -> None:
     tool = await import_document(admin, chat_api(forms.url), auth_config={"token": "xoxb-4711"})
     assert len(tool["endpoints"]) == 6
     assert tool["skipped"] == []
     assert schemas(tool)["chat_post"]["required"] == ["channel"]
     assert "token" not in str(schemas(tool))
+    await run_tool(admin, tool, {"endpoint": "chat_post", "channel": "C1", "text": "Hello"})
+    assert forms.last["headers"]["Authorization"] == "Bearer xoxb-4711"
 
+
+async def test_a_chat_api_takes_form_fields(admin, forms) -> None:
+    tool = await import_document(admin, chat_api(forms.url), auth_config={"token": "xoxb-4711"})
     await run_tool(admin, tool, {"endpoint": "chat_post", "channel": "C1", "text": "Grüße & more=1"})
     assert forms.last["form"] == [("channel", "C1"), ("text", "Grüße & more=1")]
     assert forms.last["type"] == "application/x-www-form-urlencoded"
-    assert forms.last["headers"]["Authorization"] == "Bearer xoxb-4711"
-
     await run_tool(admin, tool, {"endpoint": "views_invite", "users": ["U1", "U2"]})
     assert forms.last["form"] == [("users", "U1,U2")]
     await run_tool(admin, tool, {"endpoint": "chat_list", "types": ["im", "mpim"]})

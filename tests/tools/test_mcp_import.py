@@ -184,14 +184,18 @@ async def test_a_server_without_tools_and_something_else_than_a_server_are_refus
     assert refused.details == {"kind": "protocol_error"}
 
 
-async def test_a_difference_is_held_until_somebody_agrees(admin, people, service, mcp):
-    tool = await import_server(admin, mcp.url())
-    agreed = await config_of(admin, tool)
+def drift(mcp) -> None:
+    """Let the server widen a function, drop another and offer a new one."""
     wider = {**TEXT, "properties": {**TEXT["properties"], "limit": {"type": "integer"}}}
     mcp.has_tools(
         listed_tool("find-issue", wider, title="Find", description="Now sends mail."), listed_tool("new")
     )
 
+
+async def test_a_difference_is_held_until_somebody_agrees(admin, mcp):
+    tool = await import_server(admin, mcp.url())
+    agreed = await config_of(admin, tool)
+    drift(mcp)
     held = await refresh_tool(admin, tool)
     assert held["status"] == "held"
     assert (held["diff"]["added"], held["diff"]["removed"]) == (["new"], ["close_issue"])
@@ -207,8 +211,18 @@ async def test_a_difference_is_held_until_somebody_agrees(admin, people, service
     assert await config_of(admin, tool) == agreed
     removed = await run_tool(admin, tool, {"function": "close_issue", "arguments": {"text": "x"}})
     assert removed["error"]["code"] == "tool_removed"
+    (listed,) = (await admin.get("/v1/tools?needs_look=true")).json()["data"]
+    assert (listed["id"], listed["has_held_changes"]) == (tool["id"], True)
+    assert (await admin.get("/v1/tools?needs_look=false")).json()["data"] == []
+    await refresh_tool(admin, tool, accept=True)
+    assert (await admin.get("/v1/tools?needs_look=true")).json()["data"] == []
 
-    # What was shown is accepted, even if the server has changed again.
+
+async def test_what_was_shown_is_accepted_even_if_the_server_has_changed_again(admin, mcp):
+    tool = await import_server(admin, mcp.url())
+    agreed = await config_of(admin, tool)
+    drift(mcp)
+    held = await refresh_tool(admin, tool)
     mcp.has_tools(FIND)
     accepted = await refresh_tool(admin, tool, accept=True)
     assert (accepted["status"], accepted["diff"]) == ("accepted", held["diff"])
@@ -218,6 +232,14 @@ async def test_a_difference_is_held_until_somebody_agrees(admin, people, service
     assert config["digest"] != agreed["digest"]
     assert (await refresh_tool(admin, tool))["status"] == "held"
 
+
+async def test_each_difference_is_told_once_and_what_is_accepted_is_audited(admin, people, service, mcp):
+    tool = await import_server(admin, mcp.url())
+    drift(mcp)
+    await refresh_tool(admin, tool)
+    mcp.has_tools(FIND)
+    await refresh_tool(admin, tool, accept=True)
+    await refresh_tool(admin, tool)
     drifted = await events(people, ToolDrifted.__event__.name)
     assert [event.data["added"] for event in drifted] == [["new"], []]
     assert (await audits(people, "system.tool.updated"))[-1].metadata["changed"] == ["config"]

@@ -20,6 +20,7 @@ SUMMARY = {
     "requires_approval",
     "created_at",
 }
+LISTED = SUMMARY | {"packages_status", "has_held_changes", "guarded_count", "last_status"}
 RECORD = SUMMARY | {
     "approval",
     "input_schema",
@@ -67,30 +68,46 @@ async def test_a_tool_is_read_with_its_configuration_and_never_with_its_secrets(
 async def test_the_list_has_the_fields_of_a_summary_and_no_others(developer) -> None:
     await make_tool(developer)
     answer = await developer.get("/v1/tools")
-    assert [set(tool) for tool in answer.json()["data"]] == [SUMMARY]
+    assert [set(tool) for tool in answer.json()["data"]] == [LISTED]
     assert answer.json()["pagination"] == {"page": 1, "per_page": 20, "total": 1, "total_pages": 1}
 
 
-async def test_tools_are_searched_filtered_and_sorted(developer) -> None:
+async def _three_tools(developer) -> None:
     await make_tool(developer, name="Alpha", category="crm")
     await make_tool(developer, name="Beta", description="speaks to ALPHA", category="email")
     await make_tool(developer, name="Gamma", tool_type="webhook", config={}, category="crm")
 
-    async def names(**query: str) -> list[str]:
-        answer = await developer.get("/v1/tools", query=query)
-        assert answer.status == 200, answer
-        return [tool["name"] for tool in answer.json()["data"]]
 
-    assert await names() == ["Gamma", "Beta", "Alpha"]
-    assert await names(sort="name") == ["Alpha", "Beta", "Gamma"]
-    assert await names(search="alpha", sort="name") == ["Alpha", "Beta"]
-    assert await names(category="crm", sort="name") == ["Alpha", "Gamma"]
-    assert await names(tool_type="webhook") == ["Gamma"]
-    assert await names(category="crm", tool_type="rest_api") == ["Alpha"]
-    assert await names(per_page="1", page="2", sort="name") == ["Beta"]
-    for wrong in ({"sort": "auth_config"}, {"category": "nothing"}, {"tool_type": "x"}, {"page": "0"}):
-        answer = await developer.get("/v1/tools", query=wrong)
-        assert (answer.status, set(answer.details)) == (422, set(wrong))
+async def _names(developer, **query: str) -> list[str]:
+    answer = await developer.get("/v1/tools", query=query)
+    assert answer.status == 200, answer
+    return [tool["name"] for tool in answer.json()["data"]]
+
+
+async def test_tools_are_searched_filtered_and_sorted(developer) -> None:
+    await _three_tools(developer)
+    assert await _names(developer) == ["Gamma", "Beta", "Alpha"]
+    assert await _names(developer, sort="name") == ["Alpha", "Beta", "Gamma"]
+    assert await _names(developer, search="alpha", sort="name") == ["Alpha", "Beta"]
+    assert await _names(developer, category="crm", sort="name") == ["Alpha", "Gamma"]
+    assert await _names(developer, tool_type="webhook") == ["Gamma"]
+    assert await _names(developer, category="crm", tool_type="rest_api") == ["Alpha"]
+    assert await _names(developer, per_page="1", page="2", sort="name") == ["Beta"]
+
+
+async def test_tools_are_filtered_by_whether_they_are_enabled(developer) -> None:
+    await make_tool(developer, name="Alpha")
+    await make_tool(developer, name="Delta", is_enabled=False)
+    assert await _names(developer, is_enabled="false") == ["Delta"]
+    assert await _names(developer, is_enabled="true") == ["Alpha"]
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"sort": "auth_config"}, {"category": "nothing"}, {"tool_type": "x"}, {"page": "0"}]
+)
+async def test_wrong_filters_of_tools_are_named(developer, wrong) -> None:
+    answer = await developer.get("/v1/tools", query=wrong)
+    assert (answer.status, set(answer.details)) == (422, set(wrong))
 
 
 @pytest.mark.parametrize(

@@ -3,13 +3,13 @@ from collections.abc import AsyncIterator
 import pytest
 
 from retinue.access.models import Role
-from tests.chat.conftest import agent, cast, desk, provider, remote, weather
+from tests.chat.conftest import agent, cast, desk, remote, weather
 from tests.client import Api
 from tests.factories.people import People
 from tests.traces.otlp_receiver import OtlpCollector, otlp_collector
 from tests.webhooks.conftest import hooks, receiver
 
-__all__ = ["agent", "cast", "desk", "hooks", "provider", "receiver", "remote", "weather"]
+__all__ = ["agent", "cast", "desk", "hooks", "receiver", "remote", "weather"]
 
 
 @pytest.fixture

@@ -1,15 +1,27 @@
-"""Stored parts and spans of traces."""
+"""Parts and spans of traces."""
 
+import sqlalchemy as sa
+
+from retinue.chat.models import ChatLog
+from retinue.kit.db.statements import Statement
 from retinue.kit.tracing.models import TracePart
 from retinue.kit.tracing.spans import Span
+from retinue.traces.queries import parts_by_id
 from tests.client import Api
 from tests.factories.people import People
 
+_IDS = Statement(
+    sa.union_all(
+        sa.select(TracePart.__table__.c.id),
+        sa.select(ChatLog.__table__.c.id).where(ChatLog.__table__.c.trace_ns.is_not(None)),
+    )
+)
+
 
 async def parts_of(people: People, person: Api, trace_id: str | None = None) -> list[TracePart]:
-    """The parts of a tenant's traces, in the order in which they were stored."""
+    """The parts of a tenant's traces, in the order in which they were recorded."""
     async with people.context(person.user.tenant_id) as ctx:
-        parts = await ctx.db.all(TracePart, order_by=("created_at", "id"))
+        parts = await parts_by_id(ctx.db, [row[0] for row in await ctx.db.rows(_IDS)])
     return [part for part in parts if trace_id in (None, part.trace_id)]
 
 

@@ -1,6 +1,6 @@
 """Tests of exported spans of a real turn: content only if the exporter wants it and the agent logs it."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
 import msgspec
@@ -10,7 +10,7 @@ from retinue.app import Service
 from retinue.kit.clock import ManualClock
 from retinue.kit.tracing import names
 from tests.adapters.llm_replies import Call
-from tests.adapters.llm_server import ProviderServer, provider_server
+from tests.adapters.llm_server import ProviderServer
 from tests.canaries import hits
 from tests.chat.speaking import reply_to
 from tests.client import Api
@@ -35,12 +35,6 @@ pytestmark = pytest.mark.one_service("other processes know a new exporter after 
 
 
 @pytest.fixture
-async def provider() -> AsyncIterator[ProviderServer]:
-    async with provider_server() as server:
-        yield server
-
-
-@pytest.fixture
 async def agent(admin: Api, provider: ProviderServer) -> AsyncIterator[Json]:
     """Uses a tool and answers."""
     await add_key_for(admin, provider, models=["test-model"])
@@ -56,34 +50,37 @@ async def agent(admin: Api, provider: ProviderServer) -> AsyncIterator[Json]:
         yield made
 
 
-async def exported_turn(
+ExportTurn = Callable[[], Awaitable[dict[str, Json]]]
+
+
+@pytest.fixture
+async def export_turn(
     admin: Api,
     agent: Json,
     provider: ProviderServer,
     collector: OtlpCollector,
     service: Service,
     clock: ManualClock,
-) -> dict[str, Json]:
-    """The attributes of the spans of one turn, by name."""
-    provider.says("", Call("weather", f'{{"city": "{CITY}"}}', "call_1"))
-    provider.says(ANSWER)
-    reply = await reply_to(admin, agent, QUESTION)
-    await export_due(service, clock)
-    spans = [span for span in collector.spans if span.trace_id.hex() == reply["trace_id"]]
-    return {span.name: attributes_of(span) for span in spans}
+) -> ExportTurn:
+    """Have a turn with a tool and return the attributes of its exported spans, by name."""
+    await service.runner.drain()
+
+    async def export() -> dict[str, Json]:
+        provider.says("", Call("weather", f'{{"city": "{CITY}"}}', "call_1"))
+        provider.says(ANSWER)
+        reply = await reply_to(admin, agent, QUESTION)
+        await export_due(service, clock)
+        spans = [span for span in collector.spans if span.trace_id.hex() == reply["trace_id"]]
+        return {span.name: attributes_of(span) for span in spans}
+
+    return export
 
 
 async def test_spans_have_no_content_unless_the_exporter_wants_it(
-    admin: Api,
-    agent: Json,
-    provider: ProviderServer,
-    collector: OtlpCollector,
-    service: Service,
-    clock: ManualClock,
+    admin: Api, agent: Json, collector: OtlpCollector, export_turn: ExportTurn
 ) -> None:
-    await service.runner.drain()
     await add_exporter(admin, collector)
-    spans = await exported_turn(admin, agent, provider, collector, service, clock)
+    spans = await export_turn()
     turn = spans[f"invoke_agent {agent['name']}"]
     assert turn[names.OPERATION] == "invoke_agent"
     assert any(name.startswith("execute_tool") for name in spans)
@@ -92,16 +89,10 @@ async def test_spans_have_no_content_unless_the_exporter_wants_it(
 
 
 async def test_an_exporter_that_wants_content_gets_it_as_it_is_stored(
-    admin: Api,
-    agent: Json,
-    provider: ProviderServer,
-    collector: OtlpCollector,
-    service: Service,
-    clock: ManualClock,
+    admin: Api, agent: Json, collector: OtlpCollector, export_turn: ExportTurn
 ) -> None:
-    await service.runner.drain()
     await add_exporter(admin, collector, include_content=True)
-    spans = await exported_turn(admin, agent, provider, collector, service, clock)
+    spans = await export_turn()
     turn = spans[f"invoke_agent {agent['name']}"]
     (asked,) = msgspec.json.decode(turn[names.INPUT_MESSAGES])
     (answered,) = msgspec.json.decode(turn[names.OUTPUT_MESSAGES])
@@ -115,18 +106,12 @@ async def test_an_exporter_that_wants_content_gets_it_as_it_is_stored(
 
 
 async def test_what_the_agent_does_not_log_is_not_exported(
-    admin: Api,
-    agent: Json,
-    provider: ProviderServer,
-    collector: OtlpCollector,
-    service: Service,
-    clock: ManualClock,
+    admin: Api, agent: Json, collector: OtlpCollector, export_turn: ExportTurn
 ) -> None:
-    await service.runner.drain()
     await add_exporter(admin, collector, include_content=True)
     settings = f"/api/v1/agents/{agent['id']}/log-settings"
     assert (await admin.put(settings, {"log_messages": False})).status == 200
-    spans = await exported_turn(admin, agent, provider, collector, service, clock)
+    spans = await export_turn()
     assert spans
     assert not any(CONTENT & attributes.keys() for attributes in spans.values())
     assert hits(b"".join(one.raw for one in collector.accepted), [QUESTION, ANSWER, CITY]) == []

@@ -34,50 +34,66 @@ async def count_queued(people: People) -> int:
         return await ctx.system("test").count(QueuedTracePart)
 
 
-async def test_spans_arrive_as_they_were_recorded(
+def work_with_a_slow_tool(part: PartRecorder) -> None:
+    """Record a model call within a call of a tool that fails."""
+    tool = start_span("execute_tool weather", "tool")
+    assert tool is not None
+    with tool:
+        model = start_span("chat smollm2", "model")
+        assert model is not None
+        with model:
+            model.set({"whole": 7, "part": 0.5, "flag": True, "many": ["a", "b"]})
+        tool.fail("timeout", "The tool did not answer in time.")
+
+
+async def test_an_export_is_one_request_with_the_headers_of_its_exporter(
     owner: Api, people: People, collector: OtlpCollector, service: Service, clock: ManualClock
 ) -> None:
     exporter = await add_exporter(owner, collector)
-
-    def work(part: PartRecorder) -> None:
-        tool = start_span("execute_tool weather", "tool")
-        assert tool is not None
-        with tool:
-            model = start_span("chat smollm2", "model")
-            assert model is not None
-            with model:
-                model.set({"whole": 7, "part": 0.5, "flag": True, "many": ["a", "b"]})
-            tool.fail("timeout", "The tool did not answer in time.")
-
-    part = await record_part(people, owner.user.tenant_id, work=work)
+    await record_part(people, owner.user.tenant_id, work=work_with_a_slow_tool)
     await export_due(service, clock)
     (arrived,) = collector.accepted
     assert (arrived.path, arrived.headers["X-Key"]) == ("/v1/traces", SECRET)
     assert arrived.headers["Content-Type"] == "application/x-protobuf"
     assert arrived.resource["service.name"] == "retinue"
-    root, tool, model = arrived.spans
-    assert [span.name for span in arrived.spans] == [
-        "invoke_agent Support",
-        "execute_tool weather",
-        "chat smollm2",
-    ]
-    assert {span.trace_id.hex() for span in arrived.spans} == {part.trace_id}
+    shown = await read_exporter(owner, exporter)
+    assert (shown["status"], shown["sent_spans"], shown["dropped_spans"]) == ("healthy", 3, 0)
+    assert shown["last_sent_at"] is not None
+    assert await count_queued(people) == 0
+
+
+async def test_spans_arrive_in_their_tree(
+    owner: Api, people: People, collector: OtlpCollector, service: Service, clock: ManualClock
+) -> None:
+    await add_exporter(owner, collector)
+    part = await record_part(people, owner.user.tenant_id, work=work_with_a_slow_tool)
+    await export_due(service, clock)
+    spans = collector.accepted[0].spans
+    root, tool, model = spans
+    assert [span.name for span in spans] == ["invoke_agent Support", "execute_tool weather", "chat smollm2"]
+    assert {span.trace_id.hex() for span in spans} == {part.trace_id}
     assert (root.parent_span_id, tool.parent_span_id) == (b"", root.span_id)
     assert model.parent_span_id == tool.span_id
-    assert [span.kind for span in arrived.spans] == [1, 3, 3]
+    assert [span.kind for span in spans] == [1, 3, 3]
     for inner, outer in ((tool, root), (model, tool)):
         assert outer.start_time_unix_nano <= inner.start_time_unix_nano
         assert inner.end_time_unix_nano <= outer.end_time_unix_nano
-    assert [span.status.code for span in arrived.spans] == [1, 2, 1]
+
+
+async def test_spans_arrive_with_their_status_and_attributes(
+    owner: Api, people: People, collector: OtlpCollector, service: Service, clock: ManualClock
+) -> None:
+    await add_exporter(owner, collector)
+    await record_part(people, owner.user.tenant_id, work=work_with_a_slow_tool)
+    await export_due(service, clock)
+    spans = collector.accepted[0].spans
+    _, tool, model = spans
+    assert [span.status.code for span in spans] == [1, 2, 1]
     assert tool.status.message == "The tool did not answer in time."
     assert attributes_of(tool) == {names.ERROR_TYPE: "timeout", names.TENANT_ID: owner.user.tenant_id}
     values = attributes_of(model)
     assert (values["whole"], values["part"], values["flag"]) == (7, 0.5, True)
     assert [value.string_value for value in values["many"].values] == ["a", "b"]
-    shown = await read_exporter(owner, exporter)
-    assert (shown["status"], shown["sent_spans"], shown["dropped_spans"]) == ("healthy", 3, 0)
-    assert shown["last_sent_at"] is not None
-    assert await count_queued(people) == 0
 
 
 async def test_json_receivers_get_the_same(

@@ -95,7 +95,8 @@ async def test_bad_queries_are_refused(owner: Api, query: Json) -> None:
     assert (answer.status, list(answer.details)) == (422, list(query))
 
 
-async def test_parts_are_merged(owner: Api, people: People, clock: ManualClock) -> None:
+async def read_after_approval(owner: Api, people: People, clock: ManualClock) -> Json:
+    """Record a part that waits for an approval and one that goes on a minute later; read the trace."""
     tenant = owner.user.tenant_id
 
     def wait(part: PartRecorder) -> None:
@@ -120,23 +121,35 @@ async def test_parts_are_merged(owner: Api, people: People, clock: ManualClock) 
     await record_part(people, tenant, origin=origin, work=decide, spending=Spending(1, 2, 1, 0.25))
     answer = await owner.get(f"{TRACES}/{first.trace_id}")
     assert answer.status == 200, answer
-    trace = answer.json()
-    starts = [span["started_at"] for span in trace["spans"]]
+    return answer.json()
+
+
+async def test_a_span_of_two_parts_is_shown_once_as_the_later_part_has_it(
+    owner: Api, people: People, clock: ManualClock
+) -> None:
+    spans = (await read_after_approval(owner, people, clock))["spans"]
+    starts = [span["started_at"] for span in spans]
     assert starts == sorted(starts)
-    assert [span["name"] for span in trace["spans"]].count("approval pay") == 1
-    (approval,) = [span for span in trace["spans"] if span["kind"] == "approval"]
+    assert [span["name"] for span in spans].count("approval pay") == 1
+    (approval,) = [span for span in spans if span["kind"] == "approval"]
     assert approval["attributes"] == {names.APPROVAL_OUTCOME: "approved"}
     assert approval["duration_ms"] == pytest.approx(59_000, abs=1)
+    assert spans[0]["parent_span_id"] is None
+
+
+async def test_the_figures_of_parts_are_added(owner: Api, people: People, clock: ManualClock) -> None:
+    trace = await read_after_approval(owner, people, clock)
     assert (trace["span_count"], len(trace["spans"])) == (3, 3)
     assert trace["usage"] == {"input_tokens": 11, "output_tokens": 7, "cached_tokens": 1}
     assert trace["estimated_cost_usd"] == 0.75
     # The clock of the test moves by a minute; what lies within a part is measured by the machine.
     assert trace["duration_ms"] == pytest.approx(60_000, abs=5_000)
-    assert trace["spans"][0]["parent_span_id"] is None
     assert len(await list_traces(owner)) == 1
 
 
-async def test_a_trace_as_otlp(owner: Api, people: People) -> None:
+async def read_as_otlp(owner: Api, people: People) -> tuple[PartRecorder, Json]:
+    """Record a failed turn that another trace started; return it and its spans of the one resource."""
+
     def work(part: PartRecorder) -> None:
         part.root.set({"text": "é", "whole": 7, "part": 0.5, "flag": True, "many": ["a", "b"], "huge": 2**70})
         part.root.add_event("retinue.retrieval.scores", {"score": 0.25})
@@ -148,23 +161,36 @@ async def test_a_trace_as_otlp(owner: Api, people: People) -> None:
     answer = await owner.get(f"{TRACES}/{part.trace_id}/otlp")
     assert answer.status == 200, answer
     (resource_spans,) = answer.json()["resourceSpans"]
+    return part, resource_spans
+
+
+async def test_a_trace_as_otlp_names_its_service_and_its_schema(owner: Api, people: People) -> None:
+    _, resource_spans = await read_as_otlp(owner, people)
     resource = {one["key"]: one["value"]["stringValue"] for one in resource_spans["resource"]["attributes"]}
     assert resource["service.name"] == "retinue"
     assert {"service.version", "service.instance.id"} <= resource.keys()
     (scope_spans,) = resource_spans["scopeSpans"]
     assert scope_spans["scope"]["name"] == "retinue"
     assert scope_spans["schemaUrl"] == names.SCHEMA_URL
-    (span,) = scope_spans["spans"]
+
+
+async def test_a_span_as_otlp_is_as_it_was_recorded(owner: Api, people: People) -> None:
+    part, resource_spans = await read_as_otlp(owner, people)
+    (span,) = resource_spans["scopeSpans"][0]["spans"]
     stored = part.root.span
     assert (span["traceId"], span["spanId"], span["kind"]) == (part.trace_id, stored.span_id, 1)
     assert span["startTimeUnixNano"] == str(stored.started_ns)
     assert span["endTimeUnixNano"] == str(stored.started_ns + stored.duration_ns)
     assert span["status"] == {"code": 2, "message": "The model did not answer in time."}
     assert "parentSpanId" not in span
+    assert [event["name"] for event in span["events"]] == ["retinue.retrieval.scores"]
+    assert span["links"] == [{"traceId": "b" * 32, "spanId": "c" * 16}]
+
+
+async def test_the_attributes_of_a_span_as_otlp_keep_their_types(owner: Api, people: People) -> None:
+    _, resource_spans = await read_as_otlp(owner, people)
+    (span,) = resource_spans["scopeSpans"][0]["spans"]
     values = {one["key"]: one["value"] for one in span["attributes"]}
-    # The columns of the row tell the rest.
-    assert values.pop(names.AGENT_NAME) == {"stringValue": "Support"}
-    assert values.pop(names.OPERATION) == {"stringValue": "invoke_agent"}
     for name in (names.INPUT_TOKENS, names.OUTPUT_TOKENS, names.TENANT_ID, names.CORRELATION_ID):
         del values[name]
     assert values == {
@@ -175,10 +201,11 @@ async def test_a_trace_as_otlp(owner: Api, people: People) -> None:
         "many": {"arrayValue": {"values": [{"stringValue": "a"}, {"stringValue": "b"}]}},
         "huge": {"stringValue": str(2**70)},
         names.ERROR_TYPE: {"stringValue": "model_timeout"},
+        # The columns of the row tell the rest.
+        names.AGENT_NAME: {"stringValue": "Support"},
+        names.OPERATION: {"stringValue": "invoke_agent"},
         names.MESSAGE_ID: {"stringValue": "msg_1"},
     }
-    assert [event["name"] for event in span["events"]] == ["retinue.retrieval.scores"]
-    assert span["links"] == [{"traceId": "b" * 32, "spanId": "c" * 16}]
 
 
 async def test_the_same_id_in_two_tenants_stays_apart(owner: Api, people: People) -> None:

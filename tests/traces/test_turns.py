@@ -24,9 +24,9 @@ from tests.traces.stored import parts_of, spans_of, tree_of
 _REMOTE_TRACE, _REMOTE_SPAN = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
 
 
-async def test_a_turn_with_a_fallback_two_tools_and_a_sub_agent_is_one_tree(
-    admin: Api, people: People, provider: ProviderServer, remote: RestApi
-) -> None:
+@pytest.fixture
+async def busy_reply(admin: Api, provider: ProviderServer, remote: RestApi) -> dict[str, Any]:
+    """The reply of a turn with a fallback, two tools and a sub-agent."""
     await add_key_for(admin, provider, models=["test-model", "spare-model"])
     agent = await make_agent(
         admin,
@@ -46,18 +46,49 @@ async def test_a_turn_with_a_fallback_two_tools_and_a_sub_agent_is_one_tree(
     provider.says("All done.")
     reply = (await admin.post(path_of(agent), {"message": "Go"})).json()
     assert reply["finish_reason"] == "stop", reply
+    return {**reply, "agent_id": agent["id"]}
 
-    (part,) = await parts_of(people, admin, reply["trace_id"])
-    spans = await spans_of(people, admin, reply["trace_id"])
+
+async def test_a_turn_with_a_fallback_two_tools_and_a_sub_agent_is_one_tree(
+    admin: Api, people: People, busy_reply: dict[str, Any]
+) -> None:
+    spans = await spans_of(people, admin, busy_reply["trace_id"])
+    called_helper = busy_reply["tool_calls"][2]["tool"]
+    assert tree_of([span for span in spans if span.kind != "model"]) == {
+        "invoke_agent Desk": None,
+        "execute_tool weather": "invoke_agent Desk",
+        "execute_tool traffic": "invoke_agent Desk",
+        f"execute_tool {called_helper}": "invoke_agent Desk",
+        "invoke_agent Helper": f"execute_tool {called_helper}",
+    }
+    executed = {span.execution_id for span in spans if span.name == "execute_tool weather"}
+    assert executed == {busy_reply["tool_calls"][0]["execution_id"]}
+    for span in spans[1:]:
+        parent = next(one for one in spans if one.span_id == span.parent_span_id)
+        assert parent.started_ns <= span.started_ns
+        assert span.started_ns + span.duration_ns <= parent.started_ns + parent.duration_ns
+
+
+async def test_the_trace_of_a_turn_has_the_figures_of_its_reply(
+    admin: Api, people: People, busy_reply: dict[str, Any]
+) -> None:
+    (part,) = await parts_of(people, admin, busy_reply["trace_id"])
+    spans = await spans_of(people, admin, busy_reply["trace_id"])
     root = spans[0]
     assert (root.name, root.kind, root.parent_span_id) == ("invoke_agent Desk", "turn", None)
-    assert root.message_id == reply["message"]["id"]
+    assert root.message_id == busy_reply["message"]["id"]
     assert (part.input_tokens, part.output_tokens) == (
-        reply["usage"]["prompt_tokens"],
-        reply["usage"]["completion_tokens"],
+        busy_reply["usage"]["prompt_tokens"],
+        busy_reply["usage"]["completion_tokens"],
     )
-    assert (part.agent_id, part.conversation_id) == (agent["id"], reply["conversation_id"])
+    assert (part.agent_id, part.conversation_id) == (busy_reply["agent_id"], busy_reply["conversation_id"])
     assert part.span_count == len(spans) == 9
+
+
+async def test_each_call_of_a_model_is_a_span_with_the_server_it_called(
+    admin: Api, people: People, provider: ProviderServer, busy_reply: dict[str, Any]
+) -> None:
+    spans = await spans_of(people, admin, busy_reply["trace_id"])
     models = [span for span in spans if span.kind == "model"]
     assert [span.name for span in models][:2] == ["chat test-model", "chat spare-model"]
     assert models[0].error is not None
@@ -65,28 +96,16 @@ async def test_a_turn_with_a_fallback_two_tools_and_a_sub_agent_is_one_tree(
     for span in models:
         assert span.attributes[names.SERVER_ADDRESS] == called.hostname
         assert span.attributes[names.SERVER_PORT] == called.port
-    called_helper = reply["tool_calls"][2]["tool"]
-    tree = tree_of([span for span in spans if span.kind != "model"])
-    assert tree == {
-        "invoke_agent Desk": None,
-        "execute_tool weather": "invoke_agent Desk",
-        "execute_tool traffic": "invoke_agent Desk",
-        f"execute_tool {called_helper}": "invoke_agent Desk",
-        "invoke_agent Helper": f"execute_tool {called_helper}",
-    }
-    asked_by_helper = [one for one in models if one.parent_span_id != root.span_id]
-    assert len(asked_by_helper) == 1
-    executed = {span.execution_id for span in spans if span.name == "execute_tool weather"}
-    assert executed == {reply["tool_calls"][0]["execution_id"]}
-    for span in spans[1:]:
-        parent = next(one for one in spans if one.span_id == span.parent_span_id)
-        assert parent.started_ns <= span.started_ns
-        assert span.started_ns + span.duration_ns <= parent.started_ns + parent.duration_ns
+    assert len([one for one in models if one.parent_span_id != spans[0].span_id]) == 1, "of the helper"
 
+
+async def test_tools_are_told_the_trace_and_models_are_not(
+    admin: Api, people: People, provider: ProviderServer, remote: RestApi, busy_reply: dict[str, Any]
+) -> None:
     sent = [request.headers.get("traceparent", "") for request in remote.seen]
     assert sorted(sent) == sorted(
-        f"00-{reply['trace_id']}-{span.span_id}-01"
-        for span in spans
+        f"00-{busy_reply['trace_id']}-{span.span_id}-01"
+        for span in await spans_of(people, admin, busy_reply["trace_id"])
         if span.name in ("execute_tool weather", "execute_tool traffic")
     )
     assert all("traceparent" not in request.headers for request in provider.requests)

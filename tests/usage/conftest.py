@@ -1,20 +1,13 @@
 """An agent whose model has a price, and what its tenant used."""
 
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 
-from tests.adapters.llm_server import ProviderServer, provider_server
+from tests.adapters.llm_server import ProviderServer
 from tests.client import Api
 from tests.factories.agents import make_agent
 from tests.factories.providers import add_key
-
-
-@pytest.fixture
-async def provider() -> AsyncIterator[ProviderServer]:
-    async with provider_server() as server:
-        yield server
 
 
 @pytest.fixture

@@ -81,8 +81,8 @@ async def test_budgets_are_read_by_developers_and_deleted_by_their_own_administr
     assert (await admin.delete(place)).code == "budget_not_found"
 
 
-async def test_a_spent_budget_blocks_until_its_next_period(
-    admin: Api, people: People, provider: ProviderServer, agent: dict[str, Any], clock: ManualClock
+async def test_a_spent_budget_refuses_chats_before_the_model_is_asked(
+    admin: Api, provider: ProviderServer, agent: dict[str, Any]
 ) -> None:
     budget = await add_budget(admin, {"type": "agent", "id": agent["id"]}, limit_tokens=100, period="day")
     other = await make_agent(admin, name="Other", primary_model="openai/gpt-4o", status="published")
@@ -93,14 +93,22 @@ async def test_a_spent_budget_blocks_until_its_next_period(
     asked = len(provider.requests)
     refused = await chat(admin, agent)
     assert (refused.status, refused.code) == (429, "budget_exceeded")
-    assert refused.details["budget_id"] == budget["id"]
-    assert refused.details["limit_tokens"] == 100
+    assert (refused.details["budget_id"], refused.details["limit_tokens"]) == (budget["id"], 100)
     assert refused.headers["retry-after"] == str(refused.details["retry_after"])
     stream = await admin.post(f"/api/v1/agents/{agent['id']}/chat/stream", {"message": "Hello"})
     assert stream.status == 429
     assert len(provider.requests) == asked
     assert (await spent(admin))[budget["id"]] == 120
     assert (await chat(admin, other)).status == 200
+
+
+async def test_a_spent_budget_allows_chats_again_in_its_next_period(
+    admin: Api, people: People, provider: ProviderServer, agent: dict[str, Any], clock: ManualClock
+) -> None:
+    budget = await add_budget(admin, {"type": "agent", "id": agent["id"]}, limit_tokens=100, period="day")
+    takes(provider, 90, 30)
+    await chat(admin, agent)
+    assert (await chat(admin, agent)).status == 429
     clock.advance(DAY)
     admin = await people.super_admin()
     assert (await chat(admin, agent)).status == 200
@@ -179,15 +187,8 @@ async def test_a_key_that_has_spent_its_month_hands_over_to_the_next(
     admin: Api, people: People, provider: ProviderServer, clock: ManualClock
 ) -> None:
     for name, priority, limit in (("First", 0, 0.001), ("Second", 1, 0.003)):
-        await add_key(
-            admin,
-            provider="openai",
-            name=name,
-            base_url=f"{provider.url}/{name}",
-            models=["gpt-4o"],
-            priority=priority,
-            monthly_budget_usd=limit,
-        )
+        key = {"name": name, "base_url": f"{provider.url}/{name}", "models": ["gpt-4o"]}
+        await add_key(admin, **key, priority=priority, monthly_budget_usd=limit)
     agent = await make_agent(admin, primary_model="openai/gpt-4o", status="published")
     used = []
     for is_streamed in (False, True, False):

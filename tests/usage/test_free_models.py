@@ -22,6 +22,7 @@ async def service(make_service: ServiceMaker) -> Service:
     return await make_service(models_dir=fetch_weights(), embedding_model="")
 
 
+@pytest.mark.one_service("other processes see a changed budget within seconds")
 @pytest.mark.parametrize("action", ["block", "fallback"])
 async def test_an_embedded_model_answers_when_all_budgets_are_spent(
     admin: Api, provider: ProviderServer, service: Service, agent: Json, action: str

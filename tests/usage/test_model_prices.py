@@ -9,14 +9,21 @@ from tests.client import Api
 from tests.factories.people import People
 from tests.usage.prices import PRICES, prices_of, set_price
 
+MODEL = "openai/gpt-4o"
 
-async def test_prices_are_found_in_order(admin: Api, people: People) -> None:
-    """`admin` is the super administrator."""
-    owner = await people.signed_in(Role.tenant_admin, await people.tenant("Own"))
-    model = "openai/gpt-4o"
-    listed = (await prices_of(owner, search="gpt-4o", per_page=100))[model]
-    assert listed == {
-        "model": model,
+
+@pytest.fixture
+async def owner(people: People) -> Api:
+    return await people.signed_in(Role.tenant_admin, await people.tenant("Own"))
+
+
+async def listed_price(api: Api, **query: Any) -> dict[str, Any]:
+    return (await prices_of(api, search="gpt-4o", per_page=100, **query))[MODEL]
+
+
+async def test_the_price_of_a_model_comes_from_the_list_at_first(owner: Api) -> None:
+    assert await listed_price(owner) == {
+        "model": MODEL,
         "input_price_per_mtok": 2.5,
         "cached_input_price_per_mtok": 1.25,
         "cache_write_price_per_mtok": None,
@@ -26,29 +33,46 @@ async def test_prices_are_found_in_order(admin: Api, people: People) -> None:
         "source": "list",
         "updated_at": None,
     }
-    everywhere = await set_price(admin, model, 2, 8, scope="instance")
+
+
+async def test_a_price_of_the_tenant_comes_before_that_of_the_instance_and_the_list(
+    admin: Api, owner: Api, people: People
+) -> None:
+    """`admin` is the super administrator."""
+    listed = await listed_price(owner)
+    everywhere = await set_price(admin, MODEL, 2, 8, scope="instance")
     assert (everywhere["source"], everywhere["input_price_per_mtok"]) == ("instance", 2.0)
-    assert (await prices_of(owner, search=model))[model] == everywhere
-    own = await set_price(owner, model, 0.1, 0.3, cached_input_price_per_mtok=0.01)
+    assert (await prices_of(owner, search=MODEL))[MODEL] == everywhere
+    own = await set_price(owner, MODEL, 0.1, 0.3, cached_input_price_per_mtok=0.01)
     assert (own["source"], own["cached_input_price_per_mtok"]) == ("tenant", 0.01)
-    assert (await prices_of(owner, search=model))[model] == own
-    assert (await prices_of(owner, source="instance"))[model] == everywhere
-    assert (await prices_of(owner, source="list", search="gpt-4o", per_page=100))[model] == listed
-    assert list(await prices_of(owner, source="tenant")) == [model]
+    assert (await prices_of(owner, search=MODEL))[MODEL] == own
+    assert (await prices_of(owner, source="instance"))[MODEL] == everywhere
+    assert await listed_price(owner, source="list") == listed
+    assert list(await prices_of(owner, source="tenant")) == [MODEL]
+    stranger = await people.signed_in(Role.tenant_admin, await people.tenant("Other"))
+    assert (await prices_of(stranger, search=MODEL))[MODEL] == everywhere
+
+
+async def test_the_list_of_models_shows_the_price_in_effect(owner: Api) -> None:
+    await set_price(owner, MODEL, 0.1, 0.3, cached_input_price_per_mtok=0.01)
     models = (await owner.get("/api/v1/models")).json()["data"]
-    shown = next(one for one in models if one["id"] == model)
+    shown = next(one for one in models if one["id"] == MODEL)
     assert (shown["source"], shown["input_price_per_mtok"], shown["cached_input_price_per_mtok"]) == (
         "tenant",
         0.1,
         0.01,
     )
-    stranger = await people.signed_in(Role.tenant_admin, await people.tenant("Other"))
-    assert (await prices_of(stranger, search=model))[model] == everywhere
-    for scope, person in (("tenant", owner), ("instance", admin)):
-        assert (await person.delete(PRICES, query={"model": model, "scope": scope})).status == 204
-        answer = await person.delete(PRICES, query={"model": model, "scope": scope})
+
+
+async def test_a_deleted_price_is_replaced_by_the_next_in_order(admin: Api, owner: Api) -> None:
+    listed = await listed_price(owner)
+    everywhere = await set_price(admin, MODEL, 2, 8, scope="instance")
+    await set_price(owner, MODEL, 0.1, 0.3)
+    for scope, person, next_price in (("tenant", owner, everywhere), ("instance", admin, listed)):
+        assert (await person.delete(PRICES, query={"model": MODEL, "scope": scope})).status == 204
+        answer = await person.delete(PRICES, query={"model": MODEL, "scope": scope})
         assert (answer.status, answer.code) == (404, "model_price_not_found")
-    assert (await prices_of(owner, search="gpt-4o", per_page=100))[model] == listed
+        assert await listed_price(owner) == next_price
 
 
 async def test_who_may_set_prices(admin: Api, people: People) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from retinue.app import Service
+from retinue.kit import failpoints
 from retinue.kit.clock import ManualClock
 from tests.adapters.llm_server import ProviderServer
 from tests.adapters.recordings import plain_wav, tone
@@ -172,6 +173,33 @@ async def test_a_budget_that_is_over_when_it_is_set_stops_visitors_alike(
     assert (await chat(admin, agent)).status == 200
     await add_budget(admin, {"type": "agent", "id": agent["id"]}, limit_usd=0.001)
     refused = await holder.say()
+    assert (refused.status, refused.code) == (429, "budget_exceeded")
+
+
+@pytest.mark.one_service("a process keeps what Home shows for ten seconds")
+async def test_the_owner_sees_that_a_budget_refuses_visitors_though_it_is_not_spent(
+    admin: Api, provider: ProviderServer, agent: Json, holder: Holder
+) -> None:
+    """The smallest prompt costs more than this budget has, so it is never used up and refuses everybody."""
+    budget = await add_budget(admin, {"type": "agent", "id": agent["id"]}, limit_tokens=1)
+    assert (budget["refused_today"], budget["refused_because"]) == (0, None)
+    for _ in range(2):
+        assert (await holder.say()).status == 429
+    (shown,) = (await admin.get("/api/v1/budgets")).json()["data"]
+    assert (shown["refused_today"], shown["refused_because"], shown["spent"]) == (2, "unaffordable", 0)
+    needs = (await admin.get("/api/v1/home")).json()["needs"]
+    (need,) = [one for one in needs if one["object"]["id"] == budget["id"]]
+    assert (need["title_code"], need["severity"]) == ("budget_refuses", "bad")
+    assert (need["params"]["refused_count"], need["params"]["refused_because"]) == (2, "unaffordable")
+
+
+async def test_a_refusal_that_cannot_be_counted_is_told_all_the_same(admin: Api, agent: Json) -> None:
+    await add_budget(admin, {"type": "agent", "id": agent["id"]}, limit_tokens=1)
+    failpoints.arm("before_commit:1:error")
+    try:
+        refused = await chat(admin, agent)
+    finally:
+        failpoints.arm("")
     assert (refused.status, refused.code) == (429, "budget_exceeded")
 
 

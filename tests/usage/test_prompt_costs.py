@@ -55,6 +55,7 @@ async def test_the_reply_is_limited_to_what_is_left_after_the_prompt(
     assert (cut["finish_reason"], cut["warnings"]) == ("length", ["budget_exceeded"])
 
 
+@pytest.mark.one_service("other processes see a changed budget within seconds")
 async def test_a_long_history_is_refused_where_its_message_alone_is_not(
     admin: Api, provider: ProviderServer, agent: Json
 ) -> None:

@@ -34,8 +34,8 @@ async def unpriced_events(people: People, admin: Api, service: Service) -> list[
         return [entry.data for entry in await ctx.db.all(EventEntry, type="system.budget.unpriced")]
 
 
-async def test_it_is_refused_before_anything_is_asked_or_stored(
-    admin: Api, unpriced_agent: Json, provider: ProviderServer, people: People, service: Service
+async def test_a_chat_is_refused_before_anything_is_asked_or_stored(
+    admin: Api, unpriced_agent: Json, provider: ProviderServer
 ) -> None:
     budget = await add_budget(admin, {"type": "tenant"}, limit_usd=5)
     assert budget["on_unpriced"] == "refuse"
@@ -49,20 +49,52 @@ async def test_it_is_refused_before_anything_is_asked_or_stored(
             "set_price": "PUT /api/v1/model-prices",
         }
     assert len(provider.requests) == asked
+    (shown,) = (await admin.get(BUDGETS)).json()["data"]
+    assert (shown["refused_today"], shown["refused_because"]) == (3, "unpriced")
     assert (await admin.get("/api/v1/conversations")).json()["pagination"]["total"] == 0
+    await set_price(admin, OWN, 1, 2)
+    assert (await chat(admin, unpriced_agent)).status == 200
+
+
+async def test_administrators_are_told_once_of_a_model_that_was_refused(
+    admin: Api, unpriced_agent: Json, people: People, service: Service
+) -> None:
+    budget = await add_budget(admin, {"type": "tenant"}, limit_usd=5)
+    for path in ("", "/stream", "/async"):
+        await admin.post(f"/api/v1/agents/{unpriced_agent['id']}/chat{path}", {"message": "Hello"})
     events = await unpriced_events(people, admin, service)
     assert [(one["budget_id"], one["model"], one["action"]) for one in events] == [
         (budget["id"], OWN, "refuse")
     ]
     inbox = (await admin.get("/api/v1/notifications")).json()["data"]
     assert [one["title"] for one in inbox] == ["A model under a budget has no price"]
+
+
+@pytest.mark.one_service("a process keeps what Home shows for ten seconds")
+async def test_home_names_a_model_without_a_price_before_anybody_is_refused(
+    admin: Api, unpriced_agent: Json, clock: ManualClock
+) -> None:
+    budget = await add_budget(admin, {"type": "tenant"}, limit_usd=5)
+    (need,) = (await admin.get("/api/v1/home")).json()["needs"]
+    assert (need["title_code"], need["object"]["id"], need["action"]) == ("model_unpriced", OWN, "set_price")
+    assert need["params"] == {
+        "budget_id": budget["id"],
+        "agent_id": unpriced_agent["id"],
+        "agent_name": "Own",
+        "agent_count": 1,
+    }
+    await set_price(admin, OWN, 1, 2)
+    clock.advance(11)
+    assert (await admin.get("/api/v1/home")).json()["needs"] == []
+
+
+async def test_the_holder_of_a_key_is_not_told_of_the_budget(admin: Api, unpriced_agent: Json) -> None:
+    await add_budget(admin, {"type": "tenant"}, limit_usd=5)
     holder = Holder(admin, unpriced_agent, await make_key(admin, unpriced_agent))
     for is_streamed in (False, True):
         hidden = await holder.say(stream=is_streamed)
         assert (hidden.status, hidden.code) == (422, "model_not_configured")
         assert hidden.details is None
-    await set_price(admin, OWN, 1, 2)
-    assert (await chat(admin, unpriced_agent)).status == 200
 
 
 async def test_it_is_told_once_in_a_period_where_it_is_allowed(

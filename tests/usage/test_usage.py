@@ -23,60 +23,88 @@ async def entries(people: People, tenant_id: str) -> list[UsageEntry]:
         return await ctx.db.all(UsageEntry)
 
 
-async def test_usage_counts_what_was_done_and_stays_the_same_when_it_is_compacted(
+@pytest.fixture
+async def tool(admin: Api) -> dict[str, Any]:
+    return await make_tool(admin)
+
+
+@pytest.fixture
+async def busy_admin(
     service: Service,
     admin: Api,
     people: People,
     provider: ProviderServer,
     agent: dict[str, Any],
     key: dict[str, Any],
+    tool: dict[str, Any],
     clock: ManualClock,
-) -> None:
+) -> Api:
+    """An administrator who chatted in two hours and in the second ran a tool twice and stored a file."""
     takes(provider, 1000, 100)
     assert (await chat(admin, agent)).status == 200
     clock.advance(HOUR)
     admin = await people.super_admin()
     takes(provider, 2000, 200)
     assert (await chat(admin, agent)).status == 200
-    tool = await make_tool(admin)
     await run_tool(admin, tool, {})
     await run_tool(admin, tool, {})
     upload = {"file": ("a.txt", b"12345", "text/plain")}
     stored = await admin.request("POST", "/api/v1/files", files=upload, fields={"purpose": "chat"})
     assert stored.status == 201, stored
-
     await store_counts(service)
-    told = await usage(admin, granularity="hour", group_by="agent, model,tool,channel")
+    return admin
+
+
+async def test_usage_counts_what_was_done(busy_admin: Api) -> None:
+    told = await usage(busy_admin, granularity="hour", group_by="agent, model,tool,channel")
     totals = told["totals"]
     assert totals["requests"] > 5
-    assert (totals["chat_requests"], totals["messages"], totals["tool_executions"]) == (2, 4, 2)
-    assert (totals["prompt_tokens"], totals["completion_tokens"]) == (3000, 300)
-    assert totals["total_tokens"] == 3300
-    assert totals["estimated_cost_usd"] == pytest.approx(3000 * 2.5e-6 + 300 * 10e-6)
-    assert totals["storage_bytes"] == 5
-    assert told["plan"] == "enterprise"
-    assert told["limits"]["requests_per_minute"] == 12_000
+    expected = {
+        "chat_requests": 2,
+        "messages": 4,
+        "tool_executions": 2,
+        "prompt_tokens": 3000,
+        "completion_tokens": 300,
+        "total_tokens": 3300,
+        "estimated_cost_usd": pytest.approx(3000 * 2.5e-6 + 300 * 10e-6),
+        "storage_bytes": 5,
+    }
+    assert {name: totals[name] for name in expected} == expected
+
+
+async def test_usage_names_the_plan_and_what_is_used_of_its_limits(busy_admin: Api) -> None:
+    told = await usage(busy_admin)
+    assert (told["plan"], told["limits"]["requests_per_minute"]) == ("enterprise", 12_000)
     assert told["limits"]["used"]["hour"] > 0
-    by_group = {(row["start"], *row["group"].values()): row for row in told["data"]}
-    turns = [row for (_, about, *_), row in by_group.items() if about == agent["id"]]
+
+
+async def test_usage_is_grouped_by_hour_agent_model_tool_and_channel(
+    busy_admin: Api, agent: dict[str, Any], tool: dict[str, Any]
+) -> None:
+    told = await usage(busy_admin, granularity="hour", group_by="agent, model,tool,channel")
+    turns = [row for row in told["data"] if row["group"]["agent"] == agent["id"]]
     assert [(row["prompt_tokens"], row["messages"]) for row in turns] == [(1000, 2), (2000, 2)]
     assert turns[0]["end"] == turns[1]["start"]
     assert {row["group"]["model"] for row in turns} == {"openai/gpt-4o"}
     assert {row["group"]["channel"] for row in turns} == {"console"}
     assert [row["tool_executions"] for row in told["data"] if row["group"]["tool"] == tool["id"]] == [2]
 
-    before = len(await entries(people, admin.user.tenant_id))
-    async with people.context(admin.user.tenant_id) as ctx:
+
+async def test_usage_stays_the_same_when_it_is_compacted(
+    busy_admin: Api, people: People, provider: ProviderServer, agent: dict[str, Any]
+) -> None:
+    tenant_id = busy_admin.user.tenant_id
+    before = len(await entries(people, tenant_id))
+    async with people.context(tenant_id) as ctx:
         while await compact_batch(ctx):
             pass
-    assert len(await entries(people, admin.user.tenant_id)) < before
+    assert len(await entries(people, tenant_id)) < before
     takes(provider, 5, 5)
-    assert (await chat(admin, agent)).status == 200
-    async with people.context(admin.user.tenant_id) as ctx:
+    assert (await chat(busy_admin, agent)).status == 200
+    async with people.context(tenant_id) as ctx:
         assert await compact_batch(ctx) > 0
-    after = await usage(admin, granularity="hour", group_by="agent,model,tool,channel")
-    assert after["totals"]["prompt_tokens"] == 3005
-    assert after["totals"]["chat_requests"] == 3
+    after = await usage(busy_admin, granularity="hour", group_by="agent,model,tool,channel")
+    assert (after["totals"]["prompt_tokens"], after["totals"]["chat_requests"]) == (3005, 3)
     assert sum(row["prompt_tokens"] for row in after["data"]) == 3005
 
 

@@ -45,6 +45,7 @@ async def test_a_request_reaches_the_administrators_once(
     (told,) = [one for one in (await notifications_of(boss))["data"] if one["type"] == "access_requested"]
     assert told["title"] == f"{viewer.user.email} asks for workflows:execute"
     assert "Nightly report" in told["message"]
+    assert told["action_url"] == f"/console/settings/people?person={viewer.user.id}"
     assert (await notifications_of(viewer))["data"] == []
     clock.advance(OPEN_SECONDS + 1)
     viewer = await people.sign_in(viewer.user)

@@ -69,12 +69,15 @@ async def test_a_picture_becomes_a_public_square_webp(api, viewer, format):
     assert set(answer.json()) == {"avatar_url", "message"}
     shown = await api.get(path_of(answer))
     assert shown.status == 200
-    assert shown.headers["content-type"] == "image/webp"
-    assert shown.headers["content-length"] == str(len(shown.body))
-    assert shown.headers["content-security-policy"] == "sandbox; default-src 'none'"
-    assert shown.headers["x-content-type-options"] == "nosniff"
+    expected = {
+        "content-type": "image/webp",
+        "content-length": str(len(shown.body)),
+        "content-security-policy": "sandbox; default-src 'none'",
+        "x-content-type-options": "nosniff",
+        "cache-control": "public, max-age=31536000, immutable",
+    }
+    assert {name: shown.headers[name] for name in expected} == expected
     assert shown.headers["content-disposition"].startswith("inline")
-    assert shown.headers["cache-control"] == "public, max-age=31536000, immutable"
     made = Image.open(BytesIO(shown.body), formats=["WEBP"])
     assert made.size == (400, 400)
     profile = (await viewer.get("/api/v1/profile")).json()

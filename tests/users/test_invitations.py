@@ -166,14 +166,25 @@ async def test_who_registers_without_an_invitation_accepts_none(people, api):
     assert await events(people, "system.user.invitation_accepted") == []
 
 
-async def test_a_hidden_account_of_another_tenant_is_invited_like_nobodys(make_service):
-    service = await make_service(hide_accounts=True)
+@pytest.fixture
+async def hiding(make_service):
+    """A service that does not tell which addresses have an account."""
+    return await make_service(hide_accounts=True)
+
+
+async def invite_both(service):
+    """Invite an address without an account and one with an account elsewhere; return all that took part."""
     people = People(service)
     acme, other = await people.tenant("Acme"), await people.tenant("Other")
     tenant_admin = await people.signed_in("tenant_admin", acme)
     stranger = await people.user(tenant=other)
     new, taken = await invite(tenant_admin), await invite(tenant_admin, stranger.email)
     assert (new.status, taken.status) == (201, 201)
+    return tenant_admin, stranger, new, taken
+
+
+async def test_a_hidden_account_of_another_tenant_is_invited_like_nobodys(hiding):
+    tenant_admin, stranger, new, taken = await invite_both(hiding)
     assert new.headers.keys() == taken.headers.keys()
     own = {"id", "email", "expires_at", "invite_url"}
     assert {**new.json(), **dict.fromkeys(own)} == {**taken.json(), **dict.fromkeys(own)}
@@ -182,14 +193,18 @@ async def test_a_hidden_account_of_another_tenant_is_invited_like_nobodys(make_s
         assert len(taken.json()[name]) == len(new.json()[name])
     listed = (await tenant_admin.get("/users/invitations")).json()["data"]
     assert sorted(one["email"] for one in listed) == sorted([EMAIL, stranger.email])
-    told = await mails_to(service, stranger.email)
+
+
+async def test_a_hidden_account_of_another_tenant_is_told_that_there_is_one(hiding):
+    tenant_admin, stranger, *_ = await invite_both(hiding)
+    told = await mails_to(hiding, stranger.email)
     assert [mail["Subject"] for mail in told] == ["You already have an account"]
     assert "token" not in text_of(told[0])
-    assert len(await mails_to(service, EMAIL)) == 1
-    logged = await events(people, "system.user.invited")
+    assert len(await mails_to(hiding, EMAIL)) == 1
+    logged = await events(People(hiding), "system.user.invited")
     assert [(event.tenant_id, event.data["email"]) for event in logged] == [
-        (acme.id, EMAIL),
-        (acme.id, stranger.email),
+        (tenant_admin.user.tenant_id, EMAIL),
+        (tenant_admin.user.tenant_id, stranger.email),
     ]
 
 

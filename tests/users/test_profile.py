@@ -2,8 +2,8 @@
 
 import pytest
 
+from retinue.kit.text.locales import is_timezone
 from retinue.users import profiles
-from retinue.users.locales import is_timezone
 from retinue.users.models import User
 from tests.factories.happenings import events, only_event
 

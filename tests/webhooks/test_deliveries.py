@@ -27,7 +27,8 @@ async def totals(hooks, webhook):
     return found
 
 
-async def test_deliveries_are_listed_by_status_newest_first_and_shown_with_their_attempts(hooks, receiver):
+async def three_deliveries(hooks, receiver):
+    """Return a webhook and the ids of three events, of which the receiver refused the second."""
     receiver.answers["/hook"] = [(200, {}, b"ok"), (500, {}, b"no"), (200, {}, b"")]
     made = await hooks.make()
     ids = []
@@ -35,6 +36,11 @@ async def test_deliveries_are_listed_by_status_newest_first_and_shown_with_their
         ids.append(await hooks.happen())
         await hooks.work()
         hooks.clock.advance(1)
+    return made, ids
+
+
+async def test_deliveries_are_listed_by_status_newest_first(hooks, receiver):
+    made, ids = await three_deliveries(hooks, receiver)
     listed = await hooks.deliveries(made)
     assert [one["event_id"] for one in listed] == ids[::-1]
     assert all(set(one) == SHOWN for one in listed)
@@ -43,7 +49,13 @@ async def test_deliveries_are_listed_by_status_newest_first_and_shown_with_their
     assert await totals(hooks, made) == {None: 3, "pending": 1, "delivered": 2, "failed": 0}
     refused = await hooks.call(made, "GET", "/executions", query={"status": "lost"})
     assert (refused.status, list(refused.details)) == (422, ["status"])
+    read = await hooks.read(made)
+    assert (read["success_rate"], bool(read["last_delivery_at"])) == (100.0, True)
 
+
+async def test_a_delivery_is_shown_with_its_attempts_and_only_under_its_webhook(hooks, receiver):
+    made, _ = await three_deliveries(hooks, receiver)
+    listed = await hooks.deliveries(made)
     shown = await hooks.detail(made, listed[2])
     assert set(shown) == SHOWN | {"request", "attempts"}
     (attempt,) = shown["attempts"]
@@ -58,8 +70,6 @@ async def test_deliveries_are_listed_by_status_newest_first_and_shown_with_their
         for method, rest in (("GET", ""), ("POST", "/retry")):
             answer = await hooks.call(webhook, method, f"/executions/{id}{rest}")
             assert (answer.status, answer.code) == (404, "delivery_not_found")
-    read = await hooks.read(made)
-    assert (read["success_rate"], bool(read["last_delivery_at"])) == (100.0, True)
 
 
 async def test_of_an_answer_the_beginning_is_kept_without_our_secrets(hooks, receiver):
@@ -79,40 +89,56 @@ async def test_of_an_answer_the_beginning_is_kept_without_our_secrets(hooks, rec
     assert bodies[3] == "x" * 4080 + "***", "not even half of it"
 
 
-async def test_someone_may_ask_for_one_more_attempt_whatever_the_state(hooks, receiver):
-    receiver.answers["/hook"] = [(500, {}, b"")] * 2
+async def failed_once(hooks, receiver):
+    """Return a webhook and its delivery, whose first attempt failed."""
+    receiver.answers["/hook"] = [(500, {}, b"")]
     made = await hooks.make()
     await hooks.happen()
     await hooks.work()
-    (delivery,) = await hooks.deliveries(made)
+    return made, await hooks.only_delivery(made)
 
-    async def again():
-        answer = await hooks.call(made, "POST", f"/executions/{delivery['id']}/retry")
-        assert answer.status == 202, answer
-        await hooks.work()
-        return answer.json(), await hooks.only_delivery(made)
 
-    told, shown = await again()
+async def retry(hooks, made):
+    """Ask for one more attempt; return the answer and the delivery after it."""
+    delivery = await hooks.only_delivery(made)
+    answer = await hooks.call(made, "POST", f"/executions/{delivery['id']}/retry")
+    assert answer.status == 202, answer
+    await hooks.work()
+    return answer.json(), await hooks.only_delivery(made)
+
+
+async def test_an_extra_attempt_leaves_the_schedule_of_a_pending_delivery_as_it_was(hooks, receiver):
+    made, delivery = await failed_once(hooks, receiver)
+    receiver.answers["/hook"] = [(500, {}, b"")]
+    told, shown = await retry(hooks, made)
     assert told == {"id": delivery["id"], "status": "pending", "attempt": 1}
     assert receiver.last.retry_count == "1"
     assert (shown["status"], shown["attempt"], shown["next_attempt_at"]) == (
         "pending",
         2,
         delivery["next_attempt_at"],
-    ), "its own schedule goes on"
-    _, shown = await again()
+    )
+    _, shown = await retry(hooks, made)
     assert (shown["status"], shown["attempt"]) == ("delivered", 3)
     hooks.clock.advance(400_000)
     await hooks.work()
     assert len(receiver.received) == 3, "the attempt that was scheduled has nothing left to do"
 
+
+async def test_one_more_attempt_decides_the_state_of_a_delivery_that_had_ended(hooks, receiver):
+    made, _ = await failed_once(hooks, receiver)
+    assert (await retry(hooks, made))[1]["status"] == "delivered"
     receiver.default = 503
-    told, shown = await again()
-    assert (told["status"], shown["status"], shown["attempt"]) == ("pending", "failed", 4)
+    told, shown = await retry(hooks, made)
+    assert (told["status"], shown["status"], shown["attempt"]) == ("pending", "failed", 3)
     assert await totals(hooks, made) == {None: 1, "pending": 0, "delivered": 0, "failed": 1}
     receiver.default = 200
-    _, shown = await again()
+    _, shown = await retry(hooks, made)
     assert shown["status"] == "delivered"
+
+
+async def test_an_inactive_webhook_neither_retries_nor_replays(hooks, receiver):
+    made, delivery = await failed_once(hooks, receiver)
     await hooks.call(made, "PUT", "", json={"active": False})
     for rest, body in ((f"/executions/{delivery['id']}/retry", None), ("/replay", {})):
         refused = await hooks.call(made, "POST", rest, json=body)
@@ -160,7 +186,7 @@ async def test_failed_deliveries_are_replayed_by_time_and_type(hooks, receiver):
         assert (refused.status, list(refused.details)) == (422, list(wrong))
 
 
-async def test_a_test_event_is_sent_at_once_and_recorded(hooks, receiver, admin):
+async def test_a_test_event_is_sent_at_once_once_only_and_recorded(hooks, receiver):
     made = await hooks.make(events=["never.happens"], active=False)
     receiver.answers["/hook"] = [(204, {}, b""), (500, {}, b"broken")]
     answer = await hooks.call(made, "POST", "/test", json={})
@@ -182,6 +208,10 @@ async def test_a_test_event_is_sent_at_once_and_recorded(hooks, receiver, admin)
         (failed["delivery_id"], "failed", True),
         (told["delivery_id"], "delivered", True),
     ]
+
+
+async def test_a_test_event_of_a_bad_type_is_refused_and_an_unreachable_receiver_is_reported(hooks):
+    made = await hooks.make(events=["never.happens"], active=False)
     refused = await hooks.call(made, "POST", "/test", json={"event_type": "form.*"})
     assert (refused.status, list(refused.details)) == (422, ["event_type"])
     await hooks.call(made, "PUT", "", json={"url": "http://127.0.0.1:1/"})

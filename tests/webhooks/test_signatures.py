@@ -42,12 +42,17 @@ def test_signatures_are_the_golden_ones() -> None:
     }
 
 
-async def test_a_delivery_carries_the_event_and_both_signatures_of_its_very_bytes(hooks, receiver):
+async def deliver(hooks, receiver):
+    """Return a webhook with headers of its own, the id of its event, and the request that came."""
     made = await hooks.make(headers={"X-Team": "blue", "Authorization": "Bearer of-the-customer"})
     event_id = await hooks.happen(data=DATA)
     await hooks.work()
     (got,) = receiver.received
-    headers = got.headers
+    return made, event_id, got
+
+
+async def test_a_delivery_carries_the_event_and_says_what_it_is_in_its_headers(hooks, receiver):
+    made, event_id, got = await deliver(hooks, receiver)
     assert got.json == {
         "id": event_id,
         "type": "order.placed",
@@ -58,6 +63,27 @@ async def test_a_delivery_carries_the_event_and_both_signatures_of_its_very_byte
         "test": False,
         "data": {**DATA, "tenant_id": hooks.admin.user.tenant_id, "actor": got.json["data"]["actor"]},
     }
+    delivery = await hooks.only_delivery(made)
+    expected = {
+        "x-service-event": "order.placed",
+        "x-service-event-id": event_id,
+        "webhook-id": event_id,
+        "x-service-delivery-id": delivery["id"],
+        "content-type": "application/json",
+        "user-agent": f"Retinue/{__version__}",
+        "x-team": "blue",
+        "authorization": "Bearer of-the-customer",
+        "x-correlation-id": "cor_test",
+        "x-service-hops": "1",
+    }
+    assert {name: got.headers[name] for name in expected} == expected
+    assert "x-service-retry-count" not in got.headers
+    assert delivery["request"]["body"] == got.json
+
+
+async def test_a_delivery_carries_both_signatures_of_its_very_bytes(hooks, receiver):
+    made, event_id, got = await deliver(hooks, receiver)
+    headers = got.headers
     assert abs(int(headers["x-service-timestamp"]) - hooks.clock.time()) < 5
     assert headers["webhook-timestamp"] == headers["x-service-timestamp"]
     assert headers["x-service-signature"] == own_signature(
@@ -67,33 +93,31 @@ async def test_a_delivery_carries_the_event_and_both_signatures_of_its_very_byte
         made["secret"], event_id, headers["webhook-timestamp"], got.body
     )
     assert "x-service-signature-previous" not in headers
-    assert "x-service-retry-count" not in headers
     delivery = await hooks.only_delivery(made)
-    assert {name: headers[name] for name in ("x-service-event", "x-service-event-id", "webhook-id")} == {
-        "x-service-event": "order.placed",
-        "x-service-event-id": event_id,
-        "webhook-id": event_id,
-    }
-    assert headers["x-service-delivery-id"] == delivery["id"]
-    assert (headers["content-type"], headers["user-agent"]) == ("application/json", f"Retinue/{__version__}")
-    assert (headers["x-team"], headers["authorization"]) == ("blue", "Bearer of-the-customer")
-    assert (headers["x-correlation-id"], headers["x-service-hops"]) == ("cor_test", "1")
-    assert delivery["request"]["body"] == got.json
     assert delivery["request"]["headers"]["X-Service-Signature"] == "***"
 
 
-async def test_a_rotated_secret_signs_at_once_and_the_one_before_beside_it_for_its_grace(
-    hooks, receiver, people
-):
+async def rotate(hooks, webhook, grace_seconds):
+    return await hooks.call(webhook, "POST", "/rotate-secret", json={"grace_seconds": grace_seconds})
+
+
+async def test_a_rotation_answers_with_a_new_secret_and_is_announced(hooks, people):
     made = await hooks.make()
-    answer = await hooks.call(made, "POST", "/rotate-secret", json={"grace_seconds": 100})
+    answer = await rotate(hooks, made, 100)
     rotated = answer.json()
     assert (answer.status, set(rotated)) == (200, {"id", "secret", "previous_secret_expires_at"})
     assert rotated["secret"] != made["secret"]
+    assert re.fullmatch(r"whsec_.{44}", rotated["secret"])
     assert (await hooks.read(made))["secret_prefix"] == rotated["secret"][:10]
     told = await only_event(people, "system.webhook.rotated")
     assert told["previous_secret_expires_at"] == rotated["previous_secret_expires_at"]
+    refused = await rotate(hooks, made, -1)
+    assert (refused.status, list(refused.details)) == (422, ["grace_seconds"])
 
+
+async def test_a_rotated_secret_signs_at_once_and_the_previous_one_beside_it_for_its_grace(hooks, receiver):
+    made = await hooks.make()
+    rotated = (await rotate(hooks, made, 100)).json()
     await hooks.happen()
     await hooks.work()
     got, headers = receiver.last, receiver.last.headers
@@ -103,21 +127,20 @@ async def test_a_rotated_secret_signs_at_once_and_the_one_before_beside_it_for_i
     assert headers["webhook-signature"].split() == [
         standard(secret, got.json["id"], at, got.body) for secret in (rotated["secret"], made["secret"])
     ]
-
     hooks.clock.advance(101)
     await hooks.happen()
     await hooks.work()
     assert "x-service-signature-previous" not in receiver.last.headers
     assert len(receiver.last.headers["webhook-signature"].split()) == 1
 
-    once_more = (await hooks.call(made, "POST", "/rotate-secret", json={"grace_seconds": 0})).json()
+
+async def test_a_rotation_without_grace_ends_the_previous_secret_at_once(hooks, receiver):
+    made = await hooks.make()
+    rotated = (await rotate(hooks, made, 0)).json()
     await hooks.happen()
     await hooks.work()
     got = receiver.last
     assert got.headers["x-service-signature"] == own_signature(
-        once_more["secret"], got.headers["x-service-timestamp"], got.body
+        rotated["secret"], got.headers["x-service-timestamp"], got.body
     )
     assert "x-service-signature-previous" not in got.headers
-    assert re.fullmatch(r"whsec_.{44}", once_more["secret"])
-    refused = await hooks.call(made, "POST", "/rotate-secret", json={"grace_seconds": -1})
-    assert (refused.status, list(refused.details)) == (422, ["grace_seconds"])

@@ -11,11 +11,12 @@ from tests.webhooks.hooks import ORDER, PATH
 
 SHOWN = {
     "id", "url", "events", "active", "description", "headers", "filters", "secret_prefix", "disabled_reason",
-    "last_delivery_at", "success_rate", "created_at", "updated_at",
+    "failing_since", "last_delivery_at", "success_rate", "created_at", "updated_at",
 }  # fmt: skip
 
 
-async def test_a_webhook_is_made_read_changed_and_deleted(hooks, people, admin):
+@pytest.fixture
+async def made(admin):
     answer = await admin.post(
         PATH,
         {
@@ -26,7 +27,10 @@ async def test_a_webhook_is_made_read_changed_and_deleted(hooks, people, admin):
         },
     )
     assert answer.status == 201
-    made = answer.json()
+    return answer.json()
+
+
+async def test_a_new_webhook_is_answered_with_its_secret_and_announced_without_its_query(made, people):
     assert set(made) == SHOWN | {"secret"}
     assert re.fullmatch(r"whsec_[A-Za-z0-9+/]{43}=", made["secret"])
     assert made["id"].startswith("wh_")
@@ -35,6 +39,8 @@ async def test_a_webhook_is_made_read_changed_and_deleted(hooks, people, admin):
     assert (made["active"], made["filters"], made["success_rate"]) == (True, {}, 0.0)
     assert (await only_event(people, "system.webhook.created"))["url"] == "https://example.com/hook"
 
+
+async def test_the_secret_of_a_webhook_is_shown_once_and_stored_encrypted(hooks, made, people, admin):
     shown = await hooks.read(made)
     assert shown == {name: value for name, value in made.items() if name != "secret"}
     async with people.context(admin.user.tenant_id) as ctx:
@@ -42,6 +48,9 @@ async def test_a_webhook_is_made_read_changed_and_deleted(hooks, people, admin):
         assert made["secret"] not in repr(stored)
         assert made["secret"] in stored.secrets.text(ctx.instance.ring)
 
+
+async def test_a_changed_webhook_keeps_what_was_not_sent(hooks, made, people):
+    shown = await hooks.read(made)
     changes = {"active": False, "description": None, "headers": None, "filters": {"form_id": "frm_1"}}
     changed = (await hooks.call(made, "PUT", "", json=changes)).json()
     assert changed == {
@@ -51,6 +60,8 @@ async def test_a_webhook_is_made_read_changed_and_deleted(hooks, people, admin):
     assert (await only_event(people, "system.webhook.updated"))["changed"] == sorted(changes)
     assert (await hooks.call(made, "PUT", "", json={})).json() == changed
 
+
+async def test_a_deleted_webhook_is_not_found(hooks, made, people):
     gone = await hooks.call(made, "DELETE", "")
     assert (gone.status, gone.body) == (204, b"")
     assert (await hooks.call(made, "GET", "")).code == "webhook_not_found"

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from tests.chat.conftest import agent, provider, remote
+from tests.chat.conftest import agent, remote
 from tests.client import Api
 from tests.notifications.conftest import mail_server
 
-__all__ = ["agent", "mail_server", "provider", "remote", "table"]
+__all__ = ["agent", "mail_server", "remote", "table"]
 
 
 @pytest.fixture

@@ -1,6 +1,12 @@
 """Objects and calls of workflows for the contract tests."""
 
-from retinue.workflows.models import Workflow, WorkflowExecution, WorkflowSchedule, WorkflowVersion
+from retinue.workflows.models import (
+    Workflow,
+    WorkflowDraft,
+    WorkflowExecution,
+    WorkflowSchedule,
+    WorkflowVersion,
+)
 from tests.contract.knowledge import FAR, Call, DomainContract, Scene, World
 from tests.factories.workflows import Ran, node, some_workflow
 
@@ -12,7 +18,7 @@ async def _make(world: World) -> dict[str, str]:
 
 
 CONTRACT = DomainContract(
-    records=(Workflow, WorkflowVersion, WorkflowExecution, WorkflowSchedule), make=_make
+    records=(Workflow, WorkflowDraft, WorkflowVersion, WorkflowExecution, WorkflowSchedule), make=_make
 )
 
 
@@ -34,6 +40,21 @@ async def update_workflow(scene: Scene) -> Call:
     return Call(scene.me, {"name": "Renamed"}, {"workflow_id": (await _ran(scene)).workflow_id})
 
 
+@CONTRACT.writes(workflow_drafts=1)
+async def save_workflow_draft(scene: Scene) -> Call:
+    return Call(scene.me, {"content": {"name": "Drafted"}}, {"workflow_id": (await _ran(scene)).workflow_id})
+
+
+@CONTRACT.writes()
+async def publish_workflow(scene: Scene) -> Call:
+    return Call(scene.me, {"from_draft": False}, {"workflow_id": (await _ran(scene)).workflow_id})
+
+
+@CONTRACT.writes()
+async def validate_workflow_content(scene: Scene) -> Call:
+    return Call(scene.me, {"nodes": [node("a")], "edges": []})
+
+
 @CONTRACT.writes(_COUNTED, workflow_executions=1)
 async def execute_workflow(scene: Scene) -> Call:
     return Call(scene.me, {"wait": 0}, {"workflow_id": (await _ran(scene)).workflow_id})
@@ -53,6 +74,19 @@ async def retry_workflow_execution(scene: Scene) -> Call:
 async def create_workflow_schedule(scene: Scene) -> Call:
     body = {"cron": "@daily", "timezone": "Europe/Berlin"}
     return Call(scene.me, body, {"workflow_id": (await _ran(scene)).workflow_id})
+
+
+@CONTRACT.writes("workflow_schedules.input workflow_schedules.updated_at")
+async def update_workflow_schedule(scene: Scene) -> Call:
+    ran = await _ran(scene)
+    return Call(
+        scene.me, {"input": "other"}, {"workflow_id": ran.workflow_id, "schedule_id": ran.schedule_id}
+    )
+
+
+@CONTRACT.writes()
+async def preview_schedule(scene: Scene) -> Call:
+    return Call(scene.me, {"cron": "@daily", "timezone": "Europe/Berlin"})
 
 
 @CONTRACT.writes(workflows=1)

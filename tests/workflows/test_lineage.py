@@ -53,6 +53,7 @@ async def test_a_workflow_that_starts_itself_ends_after_a_thousand_runs(
     assert len(await assert_all_ended(people, admin)) == 1_001
 
 
+@pytest.mark.either_database
 @pytest.mark.usefixtures("few")
 @pytest.mark.parametrize("on_item_error", ["fail", "continue"])
 async def test_a_workflow_that_starts_itself_by_a_template_comes_to_an_end(
@@ -80,6 +81,7 @@ async def test_runs_nest_eight_deep(service: Service, people: People, admin: Api
     assert len(await assert_all_ended(people, admin)) == 2 * (MAX_DEPTH + 1)
 
 
+@pytest.mark.either_database
 @pytest.mark.usefixtures("few")
 async def test_events_between_workflows_count_for_the_run_that_began(
     service: Service, people: People, admin: Api
@@ -96,6 +98,7 @@ async def test_events_between_workflows_count_for_the_run_that_began(
     assert len(found) == FEW + 1
 
 
+@pytest.mark.either_database
 @pytest.mark.usefixtures("few")
 @pytest.mark.one_service(BACKGROUND)
 async def test_a_tool_that_is_a_workflow_multiplies_no_further(

@@ -2,7 +2,9 @@
 
 import asyncio
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
+
+import pytest
 
 from retinue.access.models import Role
 from retinue.app import Service
@@ -26,6 +28,7 @@ from tests.factories.workflows import (
     start,
     statuses,
 )
+from tests.services import at_work
 from tests.tools.servers.rest_api import RestApi
 
 
@@ -34,7 +37,18 @@ async def rows_of(api: Api, table: dict[str, Any]) -> list[dict[str, Any]]:
     return (await api.get(path, query={"sort": "created_at"})).json()["data"]
 
 
-async def test_one_webhook_sets_off_a_workflow_that_uses_everything_under_one_correlation_id(
+class Chain(NamedTuple):
+    """A workflow that uses everything and was set off by a webhook, and what it used."""
+
+    outer: dict[str, Any]
+    inner: dict[str, Any]
+    listener: dict[str, Any]
+    tool: dict[str, Any]
+    mail: Any
+
+
+@pytest.fixture
+async def chain(
     service: Service,
     admin: Api,
     agent: dict[str, Any],
@@ -42,7 +56,7 @@ async def test_one_webhook_sets_off_a_workflow_that_uses_everything_under_one_co
     remote: RestApi,
     table: dict[str, Any],
     mail_server: Callable[..., Any],
-) -> None:
+) -> Chain:
     tool = await make_tool(admin, remote.url)
     mail = mail_server()
     channel = await make_channel(admin, "smtp", mail.config)
@@ -82,10 +96,15 @@ async def test_one_webhook_sets_off_a_workflow_that_uses_everything_under_one_co
     heard = await admin.post(address(hook), {"city": "Paris"}, headers={"X-Correlation-ID": "one-chain"})
     assert heard.status == 200, heard
     await service.runner.drain()
-    (found,) = await executions(admin, workflow)
-    done = await execution(admin, workflow, found["id"])
+    return Chain(workflow, inner, listener, tool, mail)
+
+
+async def test_one_workflow_uses_every_part_of_the_platform(
+    admin: Api, chain: Chain, provider: ProviderServer, remote: RestApi, table: dict[str, Any]
+) -> None:
+    (found,) = await executions(admin, chain.outer)
+    done = await execution(admin, chain.outer, found["id"])
     assert done["status"] == "completed", done
-    assert (done["trigger"], done["correlation_id"]) == ("webhook", "one-chain")
     assert done["output"] == {
         "reply": "It is sunny.", "row": 200, "sub": "It is sunny.!", "target": "/echo?city=Paris",
     }  # fmt: skip
@@ -98,14 +117,20 @@ async def test_one_webhook_sets_off_a_workflow_that_uses_everything_under_one_co
         b'{"reply":"It is sunny."}',
     )
     assert posted.headers["Idempotency-Key"] == f"{done['id']}:call:-1"
-    ((to, letter),) = mail.received()
+    ((to, letter),) = chain.mail.received()
     assert (to, letter["subject"]) == ([admin.user.email], "Paris")
     assert [(row["name"], row["n"]) for row in await rows_of(admin, table)] == [
         ("Paris", 200),
         ("order.placed", None),
     ]
-    assert [one["trigger"] for one in await executions(admin, inner)] == ["workflow"]
-    (by_event,) = await executions(admin, listener)
+
+
+async def test_everything_a_webhook_starts_has_its_correlation_id(admin: Api, chain: Chain) -> None:
+    (found,) = await executions(admin, chain.outer)
+    outer = await execution(admin, chain.outer, found["id"])
+    assert (outer["trigger"], outer["correlation_id"]) == ("webhook", "one-chain")
+    assert [one["trigger"] for one in await executions(admin, chain.inner)] == ["workflow"]
+    (by_event,) = await executions(admin, chain.listener)
     assert (by_event["trigger"], by_event["status"]) == ("event", "completed")
     trace = (await admin.get("/api/v1/event-log/trace/one-chain")).json()["data"]
     names = [one["type"] for one in trace]
@@ -115,7 +140,7 @@ async def test_one_webhook_sets_off_a_workflow_that_uses_everything_under_one_co
     ):  # fmt: skip
         assert name in names, name
     assert names.count("workflow.execution.completed") == 3
-    used = (await admin.get(f"/v1/tools/{tool['id']}/executions")).json()["data"]
+    used = (await admin.get(f"/v1/tools/{chain.tool['id']}/executions")).json()["data"]
     assert [one["correlation_id"] for one in used] == ["one-chain"]
 
 
@@ -301,17 +326,9 @@ async def test_a_workflow_is_a_tool_whose_input_is_its_own(service: Service, adm
         tool_type="custom",
         config={"kind": "workflow", "workflow_id": workflow["id"], "timeout_ms": 3000},
     )
-
-    async def work() -> None:
-        for _ in range(60):
-            await asyncio.sleep(0.02)
-            await service.runner.drain()
-
-    working = asyncio.create_task(work())
-    done = await run_tool(admin, tool, {"x": 4})
+    async with at_work(service):
+        done = await run_tool(admin, tool, {"x": 4})
     assert (done["status"], done["output"]) == ("completed", {"twice": [4, 4]})
-    working.cancel()
-    await asyncio.gather(working, return_exceptions=True)
 
 
 async def test_calls_outside_are_guarded_and_their_failures_told(

@@ -1,6 +1,5 @@
 """Tests that a workflow does for somebody only what they may do themselves at that moment."""
 
-import asyncio
 from typing import Any
 
 from retinue.access.models import Role
@@ -13,6 +12,7 @@ from tests.factories.agents import attach_tool
 from tests.factories.people import People
 from tests.factories.tools import make_tool
 from tests.factories.workflows import by_node, execution, executions, make_workflow, node, start, statuses
+from tests.services import at_work
 from tests.tools.servers.rest_api import RestApi
 
 
@@ -83,15 +83,8 @@ async def test_a_workflow_that_an_agent_has_as_a_tool_runs_for_whoever_made_it(
     provider.says("", Call("keep", '{"name": "Ada"}'))
     provider.says("Kept.")
 
-    async def work() -> None:
-        while True:
-            await asyncio.sleep(0.02)
-            await service.runner.drain()
-
-    working = asyncio.create_task(work())
-    answer = await user.post(f"/api/v1/agents/{agent['id']}/chat", {"message": "Keep Ada"})
-    working.cancel()
-    await asyncio.gather(working, return_exceptions=True)
+    async with at_work(service):
+        answer = await user.post(f"/api/v1/agents/{agent['id']}/chat", {"message": "Keep Ada"})
     assert answer.json()["message"]["content"] == "Kept.", answer
     (one,) = await executions(admin, workflow)
     assert statuses(await execution(admin, workflow, one["id"])) == {"a": "completed"}

@@ -50,11 +50,14 @@ async def test_a_stream_tells_every_step_to_those_who_come_early_late_or_back(
     late = Listener(admin, f"{path}/stream", method="GET")
     await late.until("execution_failed")
     assert late.body == early.body
-    done = next(one for one in early.events if one.event == "node_completed" and one.data["node_id"] == "a")
-    assert (done.data["status"], done.data["output"]) == ("completed", {"x": 1})
-    failed = next(
-        one for one in early.events if one.event == "node_completed" and one.data["node_id"] == "call"
-    )
-    assert (failed.data["status"], failed.data["error"]["code"]) == ("failed", "network_error")
+    ended = {one.data["node_id"]: one.data for one in early.events if one.event == "node_completed"}
+    assert (ended["a"]["status"], ended["a"]["output"]) == ("completed", {"x": 1})
+    assert (ended["call"]["status"], ended["call"]["error"]["code"]) == ("failed", "network_error")
     assert early.events[-1].data["status"] == "cancelled"
-    assert (await admin.get(f"{path}/stream", headers={"Last-Event-ID": "x"})).status == 422
+
+
+async def test_a_last_event_id_that_is_no_number_is_refused(admin: Api) -> None:
+    workflow = await make_workflow(admin, node("a"))
+    id = await start(admin, workflow)
+    path = f"{PATH}/{workflow['id']}/executions/{id}/stream"
+    assert (await admin.get(path, headers={"Last-Event-ID": "x"})).status == 422

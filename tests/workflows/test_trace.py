@@ -34,8 +34,7 @@ async def test_form_event_workflow_tool_and_notification_are_one_trace(
     answer = await admin.post(
         address(form, "submit"), {"data": {"name": "Ada"}}, headers={"X-Correlation-ID": "one-lead"}
     )
-    assert answer.status == 201, answer
-    assert answer.headers["x-correlation-id"] == "one-lead"
+    assert (answer.status, answer.headers["x-correlation-id"]) == (201, "one-lead"), answer
     await service.runner.drain()
     for flow in (workflow, after):
         (one,) = await executions(admin, flow)

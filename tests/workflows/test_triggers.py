@@ -25,17 +25,18 @@ from tests.factories.workflows import (
     statuses,
 )
 
+EVERY_FIVE_MINUTES = {"cron": "*/5 * * * *", "timezone": "Asia/Kolkata", "input": {"who": "me"}}
+
 
 async def test_a_schedule_starts_its_workflow_once_each_time(
-    service: Service, admin: Api, clock: ManualClock, people: People
+    service: Service, admin: Api, clock: ManualClock
 ) -> None:
     # The clock is held at 08:00 on 15 January 2027, UTC.
     workflow = await make_workflow(admin, node("a", set="{{input.who}} at {{trigger.scheduled_at}}"))
     path = f"{PATH}/{workflow['id']}/schedules"
-    body = {"cron": "*/5 * * * *", "timezone": "Asia/Kolkata", "input": {"who": "me"}}
-    made = (await admin.post(path, body)).json()["data"]
+    made = (await admin.post(path, EVERY_FIVE_MINUTES)).json()["data"]
     assert made == {
-        **body, "id": made["id"], "active": True, "next_run_at": "2027-01-15T08:05:00.000000Z",
+        **EVERY_FIVE_MINUTES, "id": made["id"], "active": True, "next_run_at": "2027-01-15T08:05:00.000000Z",
         "last_run_at": None, "created_at": made["created_at"],
     }  # fmt: skip
     others = [Runner(service.instance) for _ in range(3)]
@@ -45,8 +46,7 @@ async def test_a_schedule_starts_its_workflow_once_each_time(
     found = await executions(admin, workflow)
     assert [one["trigger"] for one in found] == ["schedule", "schedule"]
     done = await execution(admin, workflow, found[0]["id"])
-    assert done["output"] == "me at 2027-01-15T08:10:00.000000Z"
-    assert done["run_as"] == admin.user.id
+    assert (done["output"], done["run_as"]) == ("me at 2027-01-15T08:10:00.000000Z", admin.user.id)
     (listed,) = (await admin.get(path)).json()["data"]
     assert listed["next_run_at"] == "2027-01-15T08:15:00.000000Z"
     assert listed["last_run_at"] > "2027-01-15T08:10"
@@ -54,8 +54,22 @@ async def test_a_schedule_starts_its_workflow_once_each_time(
     clock.advance(240)
     await service.runner.drain()
     assert len(await executions(admin, workflow)) == 2, "what is not published is not started"
+
+
+async def test_a_schedule_is_deleted_alone_or_with_all_others(admin: Api) -> None:
+    workflow = await make_workflow(admin, node("a"))
+    path = f"{PATH}/{workflow['id']}/schedules"
+    made = (await admin.post(path, EVERY_FIVE_MINUTES)).json()["data"]
     assert (await admin.delete(f"{path}/{made['id']}")).status == 204
     assert (await admin.delete(f"{path}/{made['id']}")).code == "schedule_not_found"
+    await admin.post(path, EVERY_FIVE_MINUTES)
+    assert (await admin.delete(path)).status == 204
+    assert (await admin.get(path)).json() == {"data": []}
+
+
+async def test_a_schedule_that_makes_no_sense_and_the_twenty_first_are_refused(admin: Api) -> None:
+    workflow = await make_workflow(admin, node("a"))
+    path = f"{PATH}/{workflow['id']}/schedules"
     assert (await admin.post(path, {"cron": "* * * *"})).details.keys() == {"cron"}
     assert (await admin.post(path, {"cron": "* * * * *", "timezone": "../etc/passwd"})).details.keys() == {
         "timezone"
@@ -63,8 +77,6 @@ async def test_a_schedule_starts_its_workflow_once_each_time(
     for _ in range(20):
         assert (await admin.post(path, {"cron": "@hourly", "active": False})).status == 201
     assert (await admin.post(path, {"cron": "@hourly"})).code == "too_many_schedules"
-    assert (await admin.delete(path)).status == 204
-    assert (await admin.get(path)).json() == {"data": []}
 
 
 async def test_a_trigger_may_be_a_schedule_and_changes_with_its_workflow(
@@ -121,40 +133,57 @@ async def test_input_is_checked_against_its_schema(service: Service, admin: Api)
     assert len(await executions(admin, workflow)) == 2
 
 
-async def test_a_plan_allows_so_many_runs_at_once_and_events_wait_for_a_place(
-    service: Service, people: People, clock: ManualClock
-) -> None:
-    tenant: Tenant = await people.tenant("Small", plan="free")
-    person = await people.signed_in(Role.agent_developer, tenant)
-    slow = await make_workflow(
+@pytest.fixture
+async def small(people: People) -> Tenant:
+    """A tenant whose plan allows one run at a time and five starts a minute."""
+    return await people.tenant("Small", plan="free")
+
+
+@pytest.fixture
+async def person(people: People, small: Tenant) -> Api:
+    return await people.signed_in(Role.agent_developer, small)
+
+
+async def slow_workflow(person: Api) -> dict[str, Any]:
+    return await make_workflow(
         person, node("a"), node("b", "http", url="http://127.0.0.1:9", retry={"max": 5, "delay_ms": 30_000}),
         links=["a>b"], trigger={"type": "event", "config": {"event_type": "go.on"}},
     )  # fmt: skip
-    id = await start(person, slow)
+
+
+async def test_a_start_beyond_the_concurrent_runs_of_the_plan_is_refused(person: Api) -> None:
+    slow = await slow_workflow(person)
+    await start(person, slow)
     refused = await execute(person, slow)
     assert (refused.status, refused.code) == (429, "rate_limited")
     assert refused.details == {"limit": 1, "window": "concurrent", "retry_after": 5}
     assert refused.headers["x-ratelimit-window"] == "5"
     assert refused.headers["x-ratelimit-remaining"] == "0"
-    admin = await people.signed_in(Role.tenant_admin, tenant)
+
+
+async def test_runs_that_events_start_wait_until_one_ends(
+    service: Service, people: People, small: Tenant, person: Api
+) -> None:
+    slow = await slow_workflow(person)
+    id = await start(person, slow)
+
+    async def states() -> list[str]:
+        return sorted(one["status"] for one in await executions(person, slow))
+
+    admin = await people.signed_in(Role.tenant_admin, small)
     for _ in range(2):
         assert (await admin.post("/api/v1/events/test", {"event_type": "go.on", "data": {}})).status == 202
     await service.runner.drain()
-    found = await executions(person, slow)
-    assert sorted(one["status"] for one in found) == ["pending", "pending", "running"]
+    assert await states() == ["pending", "pending", "running"]
     assert (await person.post(f"{PATH}/{slow['id']}/executions/{id}/cancel", {})).status == 200
     await service.runner.drain()
-    assert sorted(one["status"] for one in await executions(person, slow)) == [
-        "cancelled",
-        "pending",
-        "running",
-    ]
-    pending = next(one for one in await executions(person, slow) if one["status"] == "pending")
+    assert await states() == ["cancelled", "pending", "running"]
+    (pending,) = await executions(person, slow, status="pending")
     assert (await person.post(f"{PATH}/{slow['id']}/executions/{pending['id']}/cancel", {})).status == 200
+
+
+async def test_a_plan_allows_only_so_many_starts_a_minute(service: Service, person: Api) -> None:
     quick = await make_workflow(person, node("a"))
-    for one in await executions(person, slow, status="running"):
-        await person.post(f"{PATH}/{slow['id']}/executions/{one['id']}/cancel", {})
-    clock.advance(120)
     answers = []
     for _ in range(6):
         answers.append(await execute(person, quick))

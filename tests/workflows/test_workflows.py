@@ -11,8 +11,10 @@ from tests.factories.agents import make_agent
 from tests.factories.tools import make_tool
 from tests.factories.workflows import PATH, edges, execute, execution, make_workflow, node, run, start
 
+BATCH = "/v1/workflows/batch"
 
-async def test_a_workflow_is_written_read_changed_and_deleted(service: Service, admin: Api) -> None:
+
+async def test_a_new_workflow_is_a_draft_without_nodes(admin: Api) -> None:
     answer = await admin.post(PATH, {"name": "Leads"})
     assert answer.status == 201
     made = answer.json()["data"]
@@ -20,9 +22,14 @@ async def test_a_workflow_is_written_read_changed_and_deleted(service: Service, 
         "id": made["id"], "name": "Leads", "description": "", "status": "draft", "version": 1,
         "trigger": {"type": "manual", "config": {}}, "nodes": [], "edges": [], "input_schema": None,
         "settings": {"timeout_ms": None, "max_concurrency": None, "on_failure_channel_id": None},
+        "ui": {},
         "stats": {"executions": 0, "success_rate": 0.0}, "created_by": admin.user.id,
         "created_at": made["created_at"], "updated_at": made["updated_at"], "published_at": None,
     }  # fmt: skip
+
+
+async def test_a_draft_may_be_unfinished_and_is_not_executed(admin: Api) -> None:
+    made = await make_workflow(admin, status="draft", name="Leads")
     path = f"{PATH}/{made['id']}"
     body = {"description": "d", "nodes": [node("a"), {"id": "half"}], "input_schema": {"type": "object"}}
     changed = (await admin.put(path, body)).json()["data"]
@@ -31,8 +38,11 @@ async def test_a_workflow_is_written_read_changed_and_deleted(service: Service, 
     assert (await admin.put(path, {"name": ""})).details == {"name": "must not be empty"}
     assert (await execute(admin, made)).code == "workflow_not_published"
     assert (await admin.put(path, {"nodes": [node("a")], "edges": [], "status": "published"})).status == 200
-    id = await start(admin, made)
-    copy = (await admin.post(f"{path}/duplicate", {})).json()["data"]
+
+
+async def test_a_copy_is_a_draft_and_workflows_are_listed_by_status_and_name(admin: Api) -> None:
+    made = await make_workflow(admin, node("a"), name="Leads")
+    copy = (await admin.post(f"{PATH}/{made['id']}/duplicate", {})).json()["data"]
     assert (copy["name"], copy["status"], copy["nodes"]) == ("Leads (copy)", "draft", [node("a")])
     assert [one["id"] for one in (await admin.get(PATH, query={"status": "draft"})).json()["data"]] == [
         copy["id"]
@@ -40,6 +50,14 @@ async def test_a_workflow_is_written_read_changed_and_deleted(service: Service, 
     found = (await admin.get(PATH, query={"search": "lead", "sort": "name"})).json()["data"]
     assert [one["id"] for one in found] == [made["id"], copy["id"]]
     assert (await admin.get(PATH, query={"sort": "nodes"})).details.keys() == {"sort"}
+
+
+async def test_a_deleted_workflow_is_not_found_and_its_run_is_cancelled(service: Service, admin: Api) -> None:
+    made = await make_workflow(admin, node("a"), status="draft")
+    path = f"{PATH}/{made['id']}"
+    await admin.put(path, {"description": "d"})
+    await admin.post(f"{path}/publish", {})
+    id = await start(admin, made)
     assert (await admin.delete(path)).status == 204
     assert (await admin.get(path)).code == "workflow_not_found"
     await service.runner.drain()
@@ -91,15 +109,27 @@ async def test_what_runs_keeps_its_version(service: Service, admin: Api) -> None
     await service.runner.drain()
     old = await execution(admin, workflow, id)
     assert (old["version"], old["status"], old["output"]) == (1, "completed", 1)
+
+
+async def test_a_change_of_a_published_workflow_is_a_new_version(admin: Api) -> None:
+    path = f"{PATH}/{(await make_workflow(admin, node('wait', 'delay', seconds=60)))['id']}"
+    await admin.put(path, {"nodes": [node("b", set=2)]})
     bad = await admin.put(path, {"nodes": [node("b", "nonsense")]})
     assert bad.details.keys() == {"nodes.b.type"}
-    assert (await admin.put(path, {"nodes": [node("b", set=2)]})).json()["data"]["version"] == 2, (
-        "nothing new"
-    )
+    same = await admin.put(path, {"nodes": [node("b", set=2)]})
+    assert same.json()["data"]["version"] == 2, "nothing new"
     versions = (await admin.get(f"{path}/versions")).json()
     assert [one["version"] for one in versions["data"]] == [2, 1]
     assert (await admin.get(f"{path}/versions/1")).json()["data"]["nodes"][0]["id"] == "wait"
     assert (await admin.get(f"{path}/versions/7")).code == "version_not_found"
+
+
+async def test_a_draft_makes_a_version_when_it_is_published_and_not_when_it_is_tried(
+    service: Service, admin: Api
+) -> None:
+    workflow = await make_workflow(admin, node("b", set=1))
+    path = f"{PATH}/{workflow['id']}"
+    await admin.put(path, {"nodes": [node("b", set=2)]})
     await admin.post(f"{path}/unpublish", {})
     await admin.put(path, {"nodes": [node("b", set=3)]})
     assert (await admin.get(path)).json()["data"]["version"] == 2, "a draft makes no version"
@@ -214,10 +244,9 @@ async def test_what_a_published_workflow_uses_knows_of_it(admin: Api) -> None:
     assert [one["path"] for one in report["errors"]] == ["nodes.d.config.table_id"]
 
 
-async def test_many_workflows_are_changed_in_one_request(people: Any, admin: Api) -> None:
+async def test_each_operation_of_a_batch_has_its_own_result(admin: Api) -> None:
     one, two, three = [await make_workflow(admin, node("a"), status="draft", name=str(n)) for n in range(3)]
-    batch = "/v1/workflows/batch"
-    answer = await admin.post(batch, {"operations": [
+    answer = await admin.post(BATCH, {"operations": [
         {"op": "create", "data": {"name": "New"}, "ref": "n"},
         {"op": "update", "id": one["id"], "data": {"name": "Renamed"}},
         {"op": "publish", "id": two["id"]},
@@ -233,12 +262,23 @@ async def test_many_workflows_are_changed_in_one_request(people: Any, admin: Api
     assert [item["status"] for item in body["data"]] == [201, 200, 200, 200, 409, 204, 404, 422, 422]
     assert body["summary"] == {"total": 9, "succeeded": 5, "failed": 4}
     assert body["data"][0]["result"]["name"] == "New"
+
+
+async def test_an_atomic_batch_with_a_fault_changes_nothing(admin: Api) -> None:
+    one = await make_workflow(admin, node("a"), status="draft")
     operations = [{"op": "delete", "id": one["id"]}, {"op": "publish", "id": "wf_none"}]
-    refused = await admin.post(batch, {"operations": operations, "atomic": True})
+    refused = await admin.post(BATCH, {"operations": operations, "atomic": True})
     assert (refused.status, refused.code) == (422, "batch_failed")
     assert [item["status"] for item in refused.details["data"]] == [424, 404]
     assert (await admin.get(f"{PATH}/{one['id']}")).status == 200
+
+
+async def test_a_viewer_reads_workflows_and_neither_changes_nor_executes_them(
+    people: Any, admin: Api
+) -> None:
+    one = await make_workflow(admin, node("a"))
+    operations = [{"op": "delete", "id": one["id"]}]
     viewer = await people.signed_in(Role.viewer)
-    assert (await viewer.post(batch, {"operations": operations})).status == 403
+    assert (await viewer.post(BATCH, {"operations": operations})).status == 403
     assert (await viewer.get(f"{PATH}/{one['id']}")).status == 200
     assert (await viewer.post(f"{PATH}/{one['id']}/execute", {})).status == 403

@@ -32,6 +32,7 @@ __all__ = [
     "new_person",
     "open_page",
     "sign_in",
+    "sign_in_as",
     "waiting_approval",
 ]
 
@@ -84,6 +85,15 @@ async def new_person(site: Site) -> Person:
     status, answer = await call(site.server.port, "POST", "/auth/register", body=body)
     assert status == 201, answer
     return person
+
+
+async def sign_in_as(site: Any, page: Any, person: Person, path: str) -> None:
+    """Sign in as this person on the page at the address."""
+    await page.emulate_media(reduced_motion="reduce")
+    await page.goto(f"{site.url}/console{path}")
+    await page.get_by_label("Email").fill(person.email)
+    await page.get_by_label("Password", exact=True).fill(person.password)
+    await page.get_by_role("button", name="Sign in").click()
 
 
 async def agent_with_tool(site: Site, provider: ProviderServer, tool_url: str) -> tuple[str, str]:

@@ -114,7 +114,6 @@ async def test_an_expired_session_asks_over_the_page_and_loses_nothing(site, pag
     assert await page.get_by_label("Find by name").input_value() == "desk two"
 
 
-@pytest.mark.journey
 async def test_two_tabs_share_one_session_and_leave_it_together(site, page):
     await open_page(site, page, "/agents")
     other = await page.context.new_page()

@@ -1,5 +1,6 @@
 """Approvals in the console: they arrive by themselves and are decided by keyboard and on a phone."""
 
+import asyncio
 import re
 
 import pytest
@@ -48,7 +49,7 @@ async def test_approvals_arrive_by_themselves_and_are_decided_by_keyboard(site, 
     await expect(item).to_have_attribute("aria-current", "true")
     await expect(page.get_by_label("Order", exact=True)).not_to_be_editable()
     await page.get_by_label("Amount").fill("much")
-    await page.get_by_text("Enter a number.").wait_for()
+    await page.get_by_text("Enter a number, such as 1,234.5.").wait_for()
     await expect(page.get_by_role("button", name=re.compile("^Approve"))).to_be_disabled()
     await page.get_by_label("Amount").fill("150")
     await page.get_by_text("You change").wait_for()
@@ -103,6 +104,31 @@ async def test_the_request_that_is_shown_stays_when_it_is_decided_elsewhere(site
     await page.get_by_text("Rejected. The call does not run").wait_for()
     await expect(page.get_by_text("was closed while you were looking at it")).to_have_count(0)
     assert (await approval(site, second))["status"] == "rejected"
+
+
+async def test_a_late_answer_leads_nobody_away_who_has_gone_on(site, page, ask_for_refund):
+    first, _second = await ask_for_refund(601), await ask_for_refund(602)
+    is_looking_at_second = asyncio.Event()
+
+    async def answer_late(route):
+        await is_looking_at_second.wait()
+        await route.continue_()
+
+    await page.route("**/approvals/*/reject", answer_late)
+    await open_page(site, page, f"/approvals?id={first}")
+    order = page.get_by_label("Order", exact=True)
+    await expect(order).to_have_value("601")
+    async with page.expect_request("**/approvals/*/reject"):
+        await page.get_by_role("button", name=re.compile("^Reject")).click()
+    await page.keyboard.press("j")
+    await expect(order).to_have_value("602")
+    await page.get_by_label("Comment").fill("Wait")
+    address = page.url
+    is_looking_at_second.set()
+    await page.get_by_text("Rejected. The call does not run").wait_for()
+    await expect(page.get_by_label("Comment")).to_have_value("Wait")
+    await expect(order).to_have_value("602")
+    assert page.url == address
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -217,12 +217,12 @@ async def test_a_reader_sees_why_nothing_can_be_changed(site, page):
         await page.get_by_role("log").get_by_text("As it is published.").wait_for()
         assert await axe(page) == []
         # Home leads people who build nothing to the agents, and not to a page that refused them.
-        await page.goto(f"{site.url}/console/models")
+        await page.goto(f"{site.url}/console/settings/models")
         await page.get_by_text("This needs the permission “Provider keys: see”").wait_for()
         await page.goto(f"{site.url}/console/")
         recent = page.get_by_role("region", name="Recently visited")
         await recent.wait_for()
-        await expect(recent.get_by_role("link", name=re.compile("Models"))).to_have_count(0)
+        await expect(recent.get_by_role("link", name=re.compile("Settings"))).to_have_count(0)
         talk = page.get_by_role("region", name="Agents").get_by_role("link", name=re.compile("^Talk"))
         await talk.first.wait_for()
         assert await axe(page) == []

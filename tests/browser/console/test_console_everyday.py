@@ -90,7 +90,7 @@ async def test_titles_stay_whole_at_200_percent(site, page):
         name = f"Reklamationsbearbeitung Nord {world.agent_id[-4:]}"
         await site.call("PUT", f"{AGENTS}/{world.agent_id}", {"name": name})
         await open_page(site, page, "/")
-        for path in (*world.screens(), "/service-accounts", f"/agents/{world.agent_id}/statistics"):
+        for path in (*world.screens(), "/settings/service-accounts", f"/agents/{world.agent_id}/statistics"):
             await page.goto(f"{site.url}/console{path}")
             title = page.get_by_role("heading", level=1).first
             await title.wait_for()

@@ -41,7 +41,7 @@ async def test_what_needs_somebody_leads_to_its_place_or_says_more_where_it_stan
     need = page.get_by_role("listitem").filter(has_text="The key Old key was refused")
     await expect(need).to_be_visible(timeout=20_000)
     await need.get_by_role("link", name=re.compile("Replace")).click()
-    await page.get_by_role("heading", name="Models", level=1).wait_for()
+    await page.get_by_role("heading", name="Settings", level=1).wait_for()
     await site.call("PUT", f"/api/v1/api-keys/{key['id']}", {"is_active": False})
 
 

@@ -5,7 +5,14 @@ import re
 from playwright.async_api import expect
 
 from tests.adapters.llm_server import provider_server
-from tests.browser.console.steps import agent_that_asks_first, axe, open_page, waiting_approval
+from tests.browser.console.steps import (
+    agent_that_asks_first,
+    axe,
+    new_person,
+    open_page,
+    sign_in_as,
+    waiting_approval,
+)
 from tests.tools.servers.rest_api import rest_api
 
 APPROVALS = "/api/v1/approvals"
@@ -33,3 +40,24 @@ async def test_what_was_decided_elsewhere_is_read_in_an_open_inbox(site, page):
         await site.call("POST", f"{APPROVALS}/{id}/reject", {})
         await expect(row.get_by_role("button", name="Mark as read")).to_have_count(0)
         await expect(page.get_by_role("link", name=re.compile(r"^Inbox, \d"))).to_have_count(0)
+
+
+async def test_a_request_for_access_opens_the_person_who_asks(site, page, browser):
+    asker = await new_person(site)
+    user_id = (await site.call("GET", f"/users?search={asker.email}"))["users"][0]["id"]
+    await site.call("PUT", f"/users/{user_id}/role", {"role": "viewer"})
+    other = await (await browser.new_context(locale="en-GB")).new_page()
+    await sign_in_as(site, other, asker, "/usage")
+    await other.get_by_role("heading", name="You cannot see this").wait_for()
+    await other.get_by_role("button", name="Ask for it").click()
+    await other.get_by_role("textbox").last.fill(f"Costs of {user_id[-6:]}")
+    await other.locator("form").get_by_role("button").click()
+    await other.get_by_role("status").filter(has_text="The administrators are notified").first.wait_for()
+    await other.context.close()
+    await open_page(site, page, "/inbox")
+    row = page.get_by_role("listitem").filter(has_text=f"Costs of {user_id[-6:]}")
+    await row.get_by_role("link").click()
+    await expect(page).to_have_url(re.compile(f"/settings/people.*person={user_id}"))
+    panel = page.get_by_role("complementary")
+    await expect(panel).to_contain_text(asker.email)
+    assert await axe(page) == []

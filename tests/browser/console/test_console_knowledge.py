@@ -7,11 +7,9 @@ from typing import Any
 import pytest
 from playwright.async_api import expect
 
-from tests.adapters.llm_server import KEY, provider_server
+from tests.browser.console.library import serve_library
 from tests.browser.console.steps import AGENTS, axe, new_person, open_page
 from tests.browser.site import Site
-from tests.e2e.processes import ServerProcess
-from tests.factories.knowledge import EMBEDDING_MODEL
 
 GUIDE = "# Returns\n\n" + "\n\n".join(
     f"## Part {number}\n\nRule {number}: parcel {number} goes back within {number} weeks."
@@ -24,18 +22,8 @@ TANK = {"name": "tank.txt", "mimeType": "text/plain", "buffer": b"The tank holds
 @pytest.fixture(scope="module")
 async def library(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Site]:
     """A server whose vectors come from a model of the test."""
-    folder = tmp_path_factory.mktemp("library")
-    async with provider_server() as provider:
-        server = ServerProcess(
-            folder, is_shared=True, RETINUE_DEFAULT_PLAN="enterprise", RETINUE_EMBEDDING_MODEL=EMBEDDING_MODEL
-        )
-        server.env["RETINUE_BASE_URL"] = f"http://127.0.0.1:{server.port}"
-        async with server:
-            await server.start()
-            site = await Site(server).sign_in()
-            key = {"provider": "openai_compatible", "api_key": KEY, "base_url": f"{provider.url}/v1"}
-            await site.call("POST", "/api/v1/api-keys", {**key, "name": "Vectors"})
-            yield site
+    async with serve_library(tmp_path_factory.mktemp("library")) as (site, _):
+        yield site
 
 
 @pytest.fixture
@@ -90,6 +78,22 @@ async def test_files_are_added_indexed_read_asked_and_deleted(library, page, age
     await page.get_by_role("heading", name="No documents yet").wait_for()
     listed = await library.call("GET", f"{AGENTS}/{agent}/documents")
     assert listed["pagination"]["total"] == 0
+
+
+async def test_whoever_leaves_while_files_are_on_their_way_is_asked(library, page, agent):
+    await page.route("**/train?**", lambda _: None)
+    await open_page(library, page, f"/agents/{agent}/knowledge")
+    await add(page, PUMP)
+    await page.get_by_role("progressbar", name="pump.txt").wait_for()
+    leave = page.get_by_role("link", name="Share")
+    await leave.click()
+    dialog = page.get_by_role("dialog", name="Stop the uploads?")
+    await dialog.get_by_role("button", name="Cancel").click()
+    await page.get_by_role("progressbar", name="pump.txt").wait_for()
+    await leave.click()
+    async with page.expect_event("requestfailed"):
+        await dialog.get_by_role("button", name="Stop uploads").click()
+    await page.wait_for_url(f"**/agents/{agent}/share**")
 
 
 async def test_a_file_that_is_there_already_is_added_again_only_on_request(library, page, agent):

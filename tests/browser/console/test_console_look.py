@@ -50,7 +50,7 @@ async def test_a_service_account_on_a_phone_keeps_its_parts_apart(site, page):
     body = {"name": "Nightly export", "permissions": ["agents:read"]}
     account = await site.call("POST", "/api/v1/service-accounts", body)
     await page.set_viewport_size({"width": 390, "height": 844})
-    await open_page(site, page, "/service-accounts")
+    await open_page(site, page, "/settings/service-accounts")
     row = page.get_by_role("listitem").filter(has_text=account["client_id"])
     id_box = await box(row.get_by_text(account["client_id"]))
     assert not overlap(id_box, await box(row.get_by_role("button", name="Secrets")))

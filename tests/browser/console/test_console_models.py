@@ -2,7 +2,6 @@
 
 import re
 import socket
-from collections.abc import AsyncIterator
 
 import pytest
 from playwright.async_api import Page, expect
@@ -14,12 +13,6 @@ from tests.providers.keyless_server import TAGS, KeylessServer
 OLLAMA_PORT = 11434
 
 
-@pytest.fixture
-async def provider() -> AsyncIterator[ProviderServer]:
-    async with provider_server() as server:
-        yield server
-
-
 async def add_key(page: Page, provider: ProviderServer, key: str) -> None:
     dialog = page.get_by_role("dialog")
     await dialog.get_by_label("Key", exact=True).fill(key)
@@ -29,9 +22,35 @@ async def add_key(page: Page, provider: ProviderServer, key: str) -> None:
     await dialog.get_by_role("button", name="Add and test").click()
 
 
+async def test_a_server_that_moved_is_reached_at_its_new_address_with_its_key(site, page, provider):
+    async with provider_server() as moved:
+        body = {
+            "provider": "openai_compatible",
+            "name": "Movers",
+            "api_key": KEY,
+            "base_url": f"{provider.url}/v1",
+        }
+        key = await site.call("POST", "/api/v1/api-keys", body)
+        await open_page(site, page, "/settings/models")
+        row = page.get_by_role("listitem").filter(has_text="Movers")
+        await row.get_by_role("button", name=re.compile("Actions for")).click()
+        await page.get_by_role("menuitem", name="Change the address").click()
+        dialog = page.get_by_role("dialog")
+        await dialog.get_by_label("New address").fill(f"{moved.url}/v1")
+        button = dialog.get_by_role("button", name="Change and test")
+        await expect(button).to_be_disabled()
+        await dialog.get_by_label("New key").fill(KEY)
+        assert await axe(page) == []
+        await button.click()
+        await expect(dialog).to_have_count(0)
+        await expect(row).to_contain_text(f"{moved.url}/v1")
+        await expect(row).to_contain_text("Working")
+    await site.call("DELETE", f"/api/v1/api-keys/{key['id']}?force=true")
+
+
 @pytest.mark.journey
 async def test_a_key_is_added_tested_replaced_turned_off_and_deleted(site, page, provider):
-    await open_page(site, page, "/models")
+    await open_page(site, page, "/settings/models")
     await page.get_by_role("button", name="Add a key").first.click()
     await add_key(page, provider, "wrong-key")
     await expect(page.get_by_role("alert")).to_contain_text("The key was not stored.")
@@ -71,7 +90,7 @@ async def test_a_key_is_added_tested_replaced_turned_off_and_deleted(site, page,
 
 
 async def test_models_are_found_with_their_price_and_the_reason_why_not(site, page):
-    await open_page(site, page, "/models")
+    await open_page(site, page, "/settings/models")
     await page.get_by_text("All", exact=True).click()
     await page.get_by_label("Find a model").fill("anthropic/")
     row = page.get_by_role("row").filter(has_text="anthropic/claude").first
@@ -84,7 +103,7 @@ async def test_models_are_found_with_their_price_and_the_reason_why_not(site, pa
 
 async def test_a_price_is_entered_where_a_key_is_added_and_in_the_list(site, page, provider):
     await page.set_viewport_size({"width": 1440, "height": 900})
-    await open_page(site, page, "/models?add=true")
+    await open_page(site, page, "/settings/models?add=true")
     await add_key(page, provider, KEY)
     dialog = page.get_by_role("dialog")
     priced = dialog.get_by_role("region", name=re.compile("no known price"))
@@ -118,7 +137,7 @@ async def test_a_found_server_is_connected_with_one_press(site, page):
         if probe.connect_ex(("127.0.0.1", OLLAMA_PORT)) == 0:
             pytest.skip("another program uses Ollama's port on this machine")
     async with provider_server(KeylessServer(TAGS), port=OLLAMA_PORT):
-        await open_page(site, page, "/models")
+        await open_page(site, page, "/settings/models")
         again = page.get_by_role("button", name="Look again")
         connect = page.get_by_role("button", name="Connect localhost:11434")
         await again.click(delay=10)
@@ -134,13 +153,13 @@ async def test_a_found_server_is_connected_with_one_press(site, page):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 async def test_the_screen_is_accessible(site, page, scheme):
     await page.emulate_media(color_scheme=scheme)
-    await open_page(site, page, "/models")
+    await open_page(site, page, "/settings/models")
     await page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
     await page.get_by_text("Embedded in this server").wait_for()
     for width, height in ((1440, 900), (390, 844)):
         await page.set_viewport_size({"width": width, "height": height})
         assert await axe(page) == [], width
         assert await page.evaluate("document.documentElement.scrollWidth") <= width
-    await page.goto(f"{site.url}/console/models?add=true")
+    await page.goto(f"{site.url}/console/settings/models?add=true")
     await page.get_by_role("dialog").wait_for()
     assert await axe(page) == []

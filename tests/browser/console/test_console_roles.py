@@ -6,29 +6,18 @@ from typing import Any
 import pytest
 
 from retinue.access.models import Role
-from tests.adapters.llm_server import KEY, ProviderServer, provider_server
+from tests.adapters.llm_server import ProviderServer
+from tests.browser.console.library import serve_library
 from tests.browser.console.walker import Walker
 from tests.browser.console.world import World, world_of
 from tests.browser.site import Site
-from tests.e2e.processes import ServerProcess
-from tests.factories.knowledge import EMBEDDING_MODEL
 
 
 @pytest.fixture(scope="module")
 async def office(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[tuple[Site, ProviderServer]]:
     """A server of its own: the walk deletes things and changes roles."""
-    folder = tmp_path_factory.mktemp("office")
-    async with provider_server() as provider:
-        server = ServerProcess(
-            folder, is_shared=True, RETINUE_DEFAULT_PLAN="enterprise", RETINUE_EMBEDDING_MODEL=EMBEDDING_MODEL
-        )
-        server.env["RETINUE_BASE_URL"] = f"http://127.0.0.1:{server.port}"
-        async with server:
-            await server.start()
-            site = await Site(server).sign_in()
-            key = {"provider": "openai_compatible", "api_key": KEY, "base_url": f"{provider.url}/v1"}
-            await site.call("POST", "/api/v1/api-keys", {**key, "name": "Vectors"})
-            yield site, provider
+    async with serve_library(tmp_path_factory.mktemp("office")) as served:
+        yield served
 
 
 async def sign_in_walker(page: Any, world: World) -> Walker:
@@ -72,12 +61,8 @@ async def test_no_role_is_refused_what_a_screen_loads_links_to_or_offers(office,
     assert missing == set(), sorted(walker.used)
 
 
-# The two roles that may least; the campaign walks all of them through everything.
-@pytest.mark.journey
-@pytest.mark.parametrize(
-    ("role", "used"),
-    [("viewer", "/compare"), pytest.param("agent_user", "/approvals?id=", marks=pytest.mark.campaign)],
-)
+# The two roles that may least; the long form walks all of them through everything.
+@pytest.mark.parametrize(("role", "used"), [("viewer", "/compare"), ("agent_user", "/approvals?id=")])
 async def test_roles_with_few_permissions_are_refused_nothing_on_the_main_screens(office, page, role, used):
     site, provider = office
     async with world_of(site, provider, role) as world:

@@ -1,5 +1,6 @@
 """Sharing an agent in the console: the look of its widget, keys, snippets, and where it is installed."""
 
+import asyncio
 import re
 
 import pytest
@@ -29,6 +30,7 @@ async def test_a_look_is_chosen_beside_the_real_widget_and_saved(site, page, age
     agent_id, provider = agent
     await open_page(site, page, f"/agents/{agent_id}")
     await page.get_by_role("link", name="Share").click()
+    await page.get_by_text("Website", exact=True).click()
     frame = page.frame_locator("iframe")
     await frame.get_by_text("Hello! How can I help?").wait_for()
     await page.get_by_label("Title").fill("Help desk")
@@ -56,11 +58,11 @@ async def test_a_look_is_chosen_beside_the_real_widget_and_saved(site, page, age
     assert re.fullmatch("#[0-9a-f]{6}", saved["accent"])
 
 
-@pytest.mark.journey
 async def test_a_key_is_shown_once_installed_in_a_page_and_found_there(site, page, other_site, agent):
     agent_id, _ = agent
     await site.call("PUT", f"{AGENTS}/{agent_id}/widget", {"title": "Help desk"})
     await open_page(site, page, f"/agents/{agent_id}/share")
+    await page.get_by_text("Website", exact=True).click()
     await page.get_by_role("button", name="Create key").click()
     dialog = page.get_by_role("dialog")
     await dialog.get_by_label("Name").fill("Shop")
@@ -109,6 +111,7 @@ async def test_axe_finds_nothing_where_an_agent_is_shared(site, page, agent, sch
     await site.call("POST", "/api/v1/embed/api-keys", {"agent_id": agent_id, "name": "Shop"})
     await page.emulate_media(color_scheme=scheme)
     await open_page(site, page, f"/agents/{agent_id}/share")
+    await page.get_by_text("Website", exact=True).click()
     for width in (1440, 1024, 390):
         await page.set_viewport_size({"width": width, "height": 900})
         await page.frame_locator("iframe").get_by_role("button", name="Why?").wait_for()
@@ -157,3 +160,95 @@ async def test_an_agent_that_is_not_published_says_that_it_answers_and_can_be_pu
     await dialog.get_by_text("It already answers everybody").wait_for()
     await dialog.get_by_role("button", name="Publish").click()
     await expect(note).to_have_count(0)
+
+
+@pytest.mark.journey
+async def test_a_page_of_its_own_is_switched_on_with_a_budget_and_handed_out(site, page, agent):
+    agent_id, _ = agent
+    await open_page(site, page, f"/agents/{agent_id}/share")
+    segment = page.get_by_role("region", name="Hosted page")
+    await segment.get_by_label("End of the address").fill("clerk-desk")
+    switch = segment.get_by_role("switch", name="Hosted page")
+    await switch.click(force=True)
+    await segment.get_by_text("everybody with the link can spend money").wait_for()
+    await expect(switch).not_to_be_checked()
+    await segment.get_by_label("Tokens a month").fill("500000")
+    await switch.click(force=True)
+    await segment.get_by_role("group", name="Address").wait_for()
+    address = await segment.get_by_role("group", name="Address").inner_text()
+    assert address == f"{site.url}/c/clerk-desk"
+    await segment.get_by_role("img", name=f"QR code of {address}").wait_for()
+    visitor = await page.context.new_page()
+    await visitor.goto(address)
+    await visitor.get_by_role("heading", name="Hello! How can I help?").wait_for()
+    await page.get_by_label("Greeting", exact=True).fill("Good day, Clerk here.")
+    await page.frame_locator("iframe").get_by_role("heading", name="Good day, Clerk here.").wait_for()
+    await page.get_by_role("button", name="Save look").click()
+    await page.get_by_text("Pages show it within five minutes.").wait_for()
+    await visitor.reload()
+    await visitor.get_by_role("heading", name="Good day, Clerk here.").wait_for()
+    await segment.get_by_role("radio", name="Members only").click()
+    await segment.get_by_role("button", name="Save page").click()
+    await segment.get_by_text("Saved.").wait_for()
+    shown = await site.call("GET", "/api/v1/public/pages/clerk-desk")
+    assert (shown["audience"], shown["agent"]) == ("members", None)
+    await switch.click(force=True)
+    await segment.get_by_text("Switched off.").wait_for()
+    await visitor.reload()
+    await visitor.get_by_role("heading", name="There is no chat here").wait_for()
+    await visitor.close()
+
+
+async def test_the_page_of_its_own_comes_first_however_late_permissions_are_known(site, page, agent):
+    agent_id, _ = agent
+    is_shown = asyncio.Event()
+
+    async def answer_late(route):
+        await is_shown.wait()
+        await route.continue_()
+
+    await page.route("**/me/permissions", answer_late)
+    await open_page(site, page, f"/agents/{agent_id}/share")
+    await page.get_by_label("Title").wait_for()
+    is_shown.set()
+    await page.get_by_role("region", name="Hosted page").get_by_label("End of the address").wait_for()
+
+
+async def test_what_is_typed_while_a_look_is_saved_is_kept(site, page, agent):
+    agent_id, _ = agent
+    is_typed = asyncio.Event()
+
+    async def save_late(route):
+        if route.request.method == "PUT":
+            await is_typed.wait()
+        await route.continue_()
+
+    await page.route("**/widget", save_late)
+    await open_page(site, page, f"/agents/{agent_id}/share")
+    await page.get_by_label("Title").fill("Help desk")
+    async with page.expect_request(lambda request: request.method == "PUT"):
+        await page.get_by_role("button", name="Save look").click()
+    await page.get_by_label("Greeting", exact=True).fill("Good day.")
+    async with page.expect_response(lambda response: response.request.method == "PUT"):
+        is_typed.set()
+    await expect(page.get_by_role("button", name="Save look")).not_to_have_attribute("data-loading", "true")
+    await expect(page.get_by_label("Greeting", exact=True)).to_have_value("Good day.")
+    await expect(page.get_by_label("Title")).to_have_value("Help desk")
+    await page.get_by_role("button", name="Save look").click()
+    await page.get_by_text("Saved.").wait_for()
+    saved = await site.call("GET", f"{AGENTS}/{agent_id}/widget")
+    assert (saved["title"], saved["greeting"]) == ("Help desk", "Good day.")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+async def test_axe_finds_nothing_where_a_page_is_set_up(site, page, agent, scheme):
+    agent_id, _ = agent
+    body = {"slug": f"axe-{scheme}", "audience": "public", "monthly_token_budget": 1_000}
+    await site.call("PUT", f"{AGENTS}/{agent_id}/page", body)
+    await page.emulate_media(color_scheme=scheme)
+    await open_page(site, page, f"/agents/{agent_id}/share")
+    for width in (1440, 390):
+        await page.set_viewport_size({"width": width, "height": 900})
+        await page.frame_locator("iframe").get_by_role("heading", name="Clerk").wait_for()
+        assert await axe(page) == [], width
+        assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth"), width

@@ -32,7 +32,6 @@ async def agent(site):
         yield agent_id, slug
 
 
-@pytest.mark.journey
 async def test_figures_lead_to_the_conversation_of_a_call(site, page, agent):
     agent_id, slug = agent
     await open_page(site, page, f"/agents/{agent_id}")
@@ -48,6 +47,7 @@ async def test_figures_lead_to_the_conversation_of_a_call(site, page, agent):
     await expect(tool).to_contain_text("1")
     chart = page.get_by_role("table", name="Chats")
     await expect(chart.get_by_role("row").last).to_have_text(re.compile(r"21$"))
+    await page.get_by_role("link", name="Log", exact=True).click()
     log = page.get_by_role("region", name="Log")
     await expect(log.get_by_role("row")).to_have_count(4)
     await log.get_by_text("Failed", exact=True).first.click()
@@ -77,6 +77,7 @@ async def test_budgets_and_what_the_log_keeps_are_set_here(site, page, agent):
     await dialog.get_by_role("button", name="Remove").click()
     await dialog.get_by_role("button", name="Remove this budget").click()
     await budgets.get_by_text("no budget of its own").wait_for()
+    await page.get_by_role("link", name="Log", exact=True).click()
     await page.get_by_role("button", name="Log settings").click()
     await dialog.get_by_role("switch", name="Tool calls").click()
     await dialog.get_by_label("Days until entries are deleted").fill("7")
@@ -92,14 +93,18 @@ async def test_the_screen_is_accessible(site, page, agent, scheme, width):
     await page.set_viewport_size({"width": width, "height": 900})
     await page.emulate_media(color_scheme=scheme)
     await open_page(site, page, f"/agents/{agent_id}/statistics")
-    await page.get_by_role("region", name="Log").get_by_role("row").nth(3).wait_for()
+    await page.get_by_role("region", name="Models").wait_for()
     assert await axe(page) == []
     is_wider = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
+    assert not await page.evaluate(is_wider)
+    await page.goto(f"{site.url}/console/agents/{agent_id}/log")
+    await page.get_by_role("region", name="Log").get_by_role("row").nth(3).wait_for()
+    assert await axe(page) == []
     assert not await page.evaluate(is_wider)
     await page.get_by_role("button", name="Log settings").click()
     await page.get_by_role("dialog").get_by_text("Tool calls").wait_for()
     assert await axe(page) == []
     await page.keyboard.press("Escape")
-    await page.goto(f"{site.url}/console/agents/{agent_id}/statistics?search=nowhere")
+    await page.goto(f"{site.url}/console/agents/{agent_id}/log?search=nowhere")
     await page.get_by_role("heading", name="Nothing found").wait_for()
     assert await axe(page) == []

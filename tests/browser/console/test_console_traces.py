@@ -58,7 +58,6 @@ async def test_a_trace_is_opened_from_a_reply_and_walked_through_by_keyboard(sit
     await page.get_by_role("region", name="Transcript").get_by_text("It is late.").wait_for()
 
 
-@pytest.mark.journey
 async def test_a_conversation_is_found_and_its_turns_open_their_traces(site, page, agent):
     agent_id, slug, provider = agent
     chat = f"{AGENTS}/{agent_id}/chat"
@@ -80,8 +79,9 @@ async def test_a_conversation_is_found_and_its_turns_open_their_traces(site, pag
     await transcript.get_by_role("button", name="Trace").first.click()
     await expect(turn(page, 1)).to_have_attribute("aria-expanded", "true")
     await expect(page.get_by_role("button", name=re.compile("Model call"))).to_have_count(1)
+    await page.get_by_role("button", name="Export").click()
     async with page.expect_download() as saved:
-        await page.get_by_role("button", name="Export").click()
+        await page.get_by_role("menuitem", name="Markdown").click()
     assert (await saved.value).suggested_filename == f"{reply['conversation_id']}.md"
 
 

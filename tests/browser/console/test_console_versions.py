@@ -75,7 +75,6 @@ async def test_a_change_by_somebody_else_is_told_before_it_is_replaced(site, pag
     assert "Offer a new parcel." in (await site.call("GET", path))["system_prompt"]
 
 
-@pytest.mark.journey
 async def test_an_old_version_is_compared_and_restored(site, page, agent):
     agent_id, _ = agent
     await open_page(site, page, f"/agents/{agent_id}/versions")

@@ -23,7 +23,16 @@ _LEAVES = re.compile(r"^(cancel|close)$", re.IGNORECASE)
 _MAX_OPTIONS = 2
 """Limit for one list: its other options send the same request with another value."""
 # Signing out ends the walk, other tenants belong to other people, and the names below are in English.
-_NEVER = re.compile(r"sign out|act in|deutsch", re.IGNORECASE)
+# What the roles may is what the walk is about.
+_NEVER = re.compile(r"sign out|act in|deutsch|review and save", re.IGNORECASE)
+_TEXTS = {
+    "email": "walk@example.com",
+    "number": "1",
+    "url": "https://example.com",
+    "date": "2026-03-01",
+    "datetime-local": "2026-03-01T09:30",
+    "time": "09:30",
+}
 _FILE = {"name": "note.txt", "mimeType": "text/plain", "buffer": b"The tank holds nine litres."}
 
 # What can be used now, in the topmost layer only: an open list or menu, else a dialog, else the page.
@@ -261,10 +270,10 @@ class Walker:
             text = asked[1]
         elif control.name == "Name of the agent":
             text = self.world.name
+        elif control.name == "Headers":
+            text = "X-Walk: 1"
         else:
-            text = {"email": "walk@example.com", "number": "1", "url": "https://example.com"}.get(
-                control.input_type, "Walk-1-walk"
-            )
+            text = _TEXTS.get(control.input_type, "Walk-1-walk")
         if control.input_type:
             await target.fill(text, timeout=3_000)
         else:

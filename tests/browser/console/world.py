@@ -24,6 +24,7 @@ class World(msgspec.Struct):
     """The ids of one person's objects, and the address of each console screen that shows them."""
 
     person: Person
+    user_id: str
     role: str
     permissions: frozenset[str]
     name: str
@@ -31,6 +32,7 @@ class World(msgspec.Struct):
     conversation_id: str
     trace_id: str
     approval_id: str
+    tool_id: str
 
     def screens(self) -> dict[str, str | None]:
         """Return each address with the permission without which it is the page of a refusal."""
@@ -38,21 +40,55 @@ class World(msgspec.Struct):
         return {
             "/": None,
             "/inbox": None,
+            "/inbox/preferences": None,
             "/profile": None,
+            "/chat": "agents:chat",
+            "/chat?list=true": "agents:chat",
             "/welcome?step=agent": None,
             "/approvals": "approvals:read",
             f"/approvals?id={self.approval_id}": "approvals:read",
             "/approvals?show=decided": "approvals:read",
             f"/conversations?agent={self.agent_id}": "conversations:read",
             f"/conversations/{self.conversation_id}": "conversations:read",
+            "/traces": "traces:read",
             f"/traces/{self.trace_id}": "traces:read",
-            "/models": "api_keys:read",
+            "/operate": "admin:tenants",
+            "/operate/jobs": "admin:tenants",
+            "/operate/mails": "admin:tenants",
+            "/operate/organizations": "admin:tenants",
+            "/settings/audit": "audit:read",
+            "/settings/audit/receivers": "audit:read",
+            "/settings/organization": "admin:users",
+            "/settings/organization/file": None,
+            "/reference": None,
+            "/reference/list_agents": None,
+            "/settings/people": "admin:users",
+            f"/settings/people?search={self.person.email}&person={self.user_id}": "admin:users",
+            "/settings/roles": "admin:users",
+            "/settings/models": "api_keys:read",
+            "/settings/exporters": "traces:read",
+            "/channels": "notification_channels:read",
+            "/channels/new": "notification_channels:write",
+            "/credentials": "credentials:read",
             f"{agent}/versions?version=2&against=1": "agents:read",
             f"{agent}/compare": "agents:read",
             f"{agent}/knowledge": "agents:read",
             f"{agent}/share": "agents:read",
+            f"{agent}/log": "agents:read",
             agent: "agents:read",
             f"/agents?search={self.name}": "agents:read",
+            "/tools": "tools:read",
+            "/tools/new": "tools:write",
+            f"/tools/{self.tool_id}": "tools:read",
+            f"/tools/{self.tool_id}/executions": "tools:read",
+            f"/tools/{self.tool_id}/statistics": "tools:read",
+            f"/tools/{self.tool_id}/uses": "tools:read",
+            "/usage": "usage:read",
+            "/usage?by=model&what=tokens": "usage:read",
+            "/usage/budgets": "usage:read",
+            "/usage/budgets/new": "usage:write",
+            "/usage/prices": "agents:read",
+            "/usage/limits": "usage:read",
         }
 
 
@@ -118,6 +154,7 @@ async def world_of(site: Site, provider: ProviderServer, role: str) -> AsyncIter
         reply = await _approval(site, provider, agent, mine)
         yield World(
             person=person,
+            user_id=users["users"][0]["id"],
             role=role,
             permissions=frozenset(held["permissions"]),
             name=name,
@@ -125,4 +162,5 @@ async def world_of(site: Site, provider: ProviderServer, role: str) -> AsyncIter
             conversation_id=reply["conversation_id"],
             trace_id=reply["trace_id"],
             approval_id=waiting["tool_calls"][-1]["approval_id"],
+            tool_id=attached["tool_id"],
         )
