@@ -17,7 +17,7 @@ from retinue.kit.secrets import Secret
 from tests.adapters.foreign_databases import ADMIN, FILE_READER, NAME, PASSWORD
 from tests.adapters.hostile_servers import without_tls
 from tests.adapters.shop import connect_mysql, connect_postgresql
-from tests.kit.egress_listener import ScriptedResolver, listening
+from tests.kit.egress_listener import ScriptedResolver, listening, listening_at_both
 from tests.kit.egress_targets import REFUSED_HOSTS
 
 servers = pytest.mark.parametrize("db_type", ["postgresql", "mysql"])
@@ -139,7 +139,7 @@ async def test_an_incomplete_connection_is_reported_as_such(shop, open_egress, c
 
 @servers
 async def test_no_spelling_of_a_private_address_is_ever_connected_to(shop):
-    async with Egress() as egress, listening() as canary, listening(address="::1", port=canary.port) as other:
+    async with Egress() as egress, listening_at_both(address="127.0.0.1", second="::1") as (canary, other):
         hosts = [*REFUSED_HOSTS, *(host.strip("[]") for host in REFUSED_HOSTS if ":" in host)]
         hosts += [
             "/var/run/postgresql",

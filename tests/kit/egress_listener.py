@@ -2,9 +2,10 @@
 
 import asyncio
 import contextlib
+import errno
 import re
 import ssl
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
 from retinue.kit.egress import Resolver
 from tests.loopback_server import serve_on_loopback
@@ -75,6 +76,27 @@ async def listening(
     listener.address = address
     async with serve_on_loopback(listener.serve, address, port, tls=tls) as listener.port:
         yield listener
+
+
+@contextlib.asynccontextmanager
+async def listening_at_both(
+    answer: bytes | Answer = b"", address: str = "127.0.0.2", second: str = "127.0.0.1"
+) -> AsyncIterator[tuple[Listener, Listener]]:
+    """Listen at one port of two addresses; the answer is the first one's.
+
+    Another test may hold the port at the second address only, and then another port is tried.
+    """
+    while True:
+        async with contextlib.AsyncExitStack() as stack:
+            first = await stack.enter_async_context(listening(answer, address))
+            try:
+                other = await stack.enter_async_context(listening(address=second, port=first.port))
+            except OSError as error:
+                if error.errno != errno.EADDRINUSE:
+                    raise
+                continue
+            yield first, other
+            return
 
 
 class ScriptedResolver(Resolver):

@@ -19,7 +19,7 @@ import uvloop
 
 from retinue.kit.egress import Egress, EgressRefused, EgressTimeout
 from retinue.kit.logging import current_request
-from tests.kit.egress_listener import listening, reply
+from tests.kit.egress_listener import listening, listening_at_both, reply
 
 PUBLIC, INNER = "127.0.0.2", "127.0.0.1"
 A_RECORD = 1
@@ -91,8 +91,7 @@ async def main() -> None:
     seen: dict[str, object] = {}
     async with (
         listening(address=PUBLIC) as server,
-        listening(reply(Connection="close"), PUBLIC) as closing,
-        listening(port=closing.port, address=INNER) as canary,
+        listening_at_both(reply(Connection="close"), PUBLIC, INNER) as (closing, canary),
         Egress([PUBLIC]) as egress,
     ):
         dead = [asyncio.create_task(call_dead(egress, server.port, number)) for number in range(DEAD_NAMES)]

@@ -7,7 +7,7 @@ import pytest
 from retinue.kit.egress import Egress, EgressFailed, EgressRefused, EgressTimeout, Resolver
 from retinue.kit.settings import LOOPBACK, Settings
 from tests.kit.certificates import certificate_for
-from tests.kit.egress_listener import ScriptedResolver, listening, reply
+from tests.kit.egress_listener import ScriptedResolver, listening, listening_at_both, reply
 from tests.kit.egress_targets import REFUSED_HOSTS
 
 # 127.0.0.2 plays the public address, 127.0.0.1 the one nobody may reach.
@@ -119,8 +119,7 @@ async def outcomes_of(egress, url, calls):
 
 async def test_a_name_that_turns_to_loopback_between_calls_never_reaches_it():
     async with (
-        listening(reply(Connection="close"), address="127.0.0.2") as server,
-        listening(port=server.port) as trap,
+        listening_at_both(reply(Connection="close")) as (server, trap),
         Egress(OPEN, resolver=ScriptedResolver(*TURNING)) as egress,
     ):
         outcomes = await outcomes_of(egress, f"http://rebind.example:{server.port}/", 100)
@@ -131,8 +130,7 @@ async def test_a_name_that_turns_to_loopback_between_calls_never_reaches_it():
 async def test_a_kept_connection_stays_at_its_checked_address_while_its_name_turns_to_loopback():
     resolver = ScriptedResolver(*TURNING)
     async with (
-        listening(address="127.0.0.2") as server,
-        listening(port=server.port) as trap,
+        listening_at_both() as (server, trap),
         Egress(OPEN, resolver=resolver) as egress,
     ):
         outcomes = await outcomes_of(egress, f"http://rebind.example:{server.port}/", 100)
@@ -158,8 +156,7 @@ async def test_a_kept_connection_stays_at_its_checked_address_while_its_name_tur
 )
 async def test_one_refused_address_refuses_the_whole_name(addresses):
     async with (
-        listening(address="127.0.0.2") as server,
-        listening(port=server.port) as trap,
+        listening_at_both() as (server, trap),
         Egress(OPEN, resolver=ScriptedResolver(addresses)) as egress,
     ):
         with pytest.raises(EgressRefused) as caught:

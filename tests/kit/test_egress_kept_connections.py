@@ -6,7 +6,7 @@ import pytest
 
 from retinue.kit.egress import Egress, EgressFailed, EgressTimeout, pool
 from retinue.kit.settings import LOOPBACK
-from tests.kit.egress_listener import ScriptedResolver, listening, reply
+from tests.kit.egress_listener import ScriptedResolver, listening, listening_at_both, reply
 
 OPEN = ("127.0.0.2/32",)
 
@@ -21,8 +21,7 @@ async def test_a_busy_connection_is_replaced_in_time_to_follow_its_name(monkeypa
     resolver = ScriptedResolver(["127.0.0.2"], ["127.0.0.3"])
     async with (
         Egress(("127.0.0.0/29",), resolver=resolver) as egress,
-        listening(address="127.0.0.2") as before,
-        listening(address="127.0.0.3", port=before.port) as after,
+        listening_at_both(second="127.0.0.3") as (before, after),
     ):
         for _ in range(2):
             assert await call(egress, f"http://moving.example:{before.port}/") == (200, b"ok")

@@ -10,7 +10,7 @@ from retinue.kit.egress.proxy import Proxies
 from retinue.kit.secrets import Secret
 from retinue.kit.settings import LOOPBACK, BadSetting, Settings
 from tests.kit.certificates import certificate_for
-from tests.kit.egress_listener import ScriptedResolver, listening, reply
+from tests.kit.egress_listener import ScriptedResolver, listening, listening_at_both, reply
 from tests.kit.egress_targets import PRIVATE_ADDRESSES, REFUSED_HOSTS
 from tests.kit.proxy_server import proxying
 
@@ -81,8 +81,7 @@ async def test_a_name_that_turns_to_loopback_does_not_reach_it_through_the_proxy
     resolver = ScriptedResolver(*[["127.0.0.2"], ["127.0.0.1"]] * 20)
     async with (
         proxying() as proxy,
-        listening(reply(Connection="close"), "127.0.0.2") as server,
-        listening(port=server.port) as canary,
+        listening_at_both(reply(Connection="close")) as (server, canary),
         egress_through(proxy, resolver) as egress,
     ):
         refused = 0

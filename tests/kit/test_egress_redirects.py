@@ -3,7 +3,7 @@ import asyncio
 import pytest
 
 from retinue.kit.egress import Egress, EgressFailed, EgressRefused
-from tests.kit.egress_listener import ScriptedResolver, listening, reply
+from tests.kit.egress_listener import ScriptedResolver, listening, listening_at_both, reply
 from tests.kit.egress_targets import REFUSED_HOSTS
 
 OPEN = ("127.0.0.2/32", "127.0.0.3/32")
@@ -164,7 +164,7 @@ async def test_the_method_and_body_after_a_redirect_follow_the_standard(rig, sta
 
 async def test_every_hop_is_resolved_and_judged_anew():
     resolver = ScriptedResolver(["127.0.0.2"], ["127.0.0.1"])
-    async with listening(redirect("/again"), "127.0.0.2") as server, listening(port=server.port) as trap:
+    async with listening_at_both(redirect("/again")) as (server, trap):
         async with Egress(OPEN, resolver=resolver) as egress:
             with pytest.raises(EgressRefused):
                 await call(egress, f"http://turning.example:{server.port}/", follow_redirects=3)

@@ -342,6 +342,29 @@ async def test_closing_ends_a_charge_whose_caller_has_gone(url, store, tenant):
     assert await store.used(tenant) == WindowUsage(1, 1, 1)
 
 
+async def test_a_closed_limiter_charges_this_process_and_connects_no_more(url, tenant):
+    limiter = limiter_with(url)
+    await limiter.hit(tenant, FREE, 1)
+    await limiter.close()
+    assert (await limiter.hit(tenant, FREE, 1)).allowed
+    lease = await limiter.hold(tenant, 1, 60)
+    await lease.release()
+    pool = limiter._shared._client.connection_pool
+    assert not any(kept.is_connected for kept in pool._available_connections)
+
+
+@own_server
+async def test_an_outage_found_while_closing_starts_no_recovery(server):
+    limiter = limiter_with(server.url, patience=0.5)
+    server.process.send_signal(signal.SIGSTOP)
+    hit = asyncio.create_task(limiter.hit("tenant", FREE, 1))
+    while not limiter._calls:
+        await asyncio.sleep(0)
+    await limiter.close()
+    assert (await hit).allowed
+    assert limiter._recovery is None
+
+
 async def test_a_store_says_when_it_cannot_be_reached():
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]

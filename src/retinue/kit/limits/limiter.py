@@ -47,6 +47,7 @@ class Limiter:
         self._gate = asyncio.Semaphore(MAX_REDIS_CALLS)
         self._recovery: asyncio.Task[None] | None = None
         self._calls: set[asyncio.Task[Any]] = set()
+        self._is_closed = False
 
     @property
     def is_without_redis(self) -> bool:
@@ -103,6 +104,8 @@ class Limiter:
             await self._ask(self._shared.release, key, lease_id)
 
     async def close(self) -> None:
+        """End every call; limits asked for afterwards, by work that still ends, are those of this process."""
+        self._is_closed = True
         if self._recovery:
             self._recovery.cancel()
             await asyncio.gather(self._recovery, return_exceptions=True)
@@ -119,14 +122,14 @@ class Limiter:
     ) -> Result | None:
         """Return the shared store's reply, or None during an outage, which starts with the first timeout."""
         if self._shared is not None and self._shared.is_on_this_machine:
-            return await self._ask_supervisor(call(*args, **kwargs))
+            return None if self._is_closed else await self._ask_supervisor(call(*args, **kwargs))
         async with self._gate:
-            if self._recovery:
+            if self._recovery or self._is_closed:
                 return None
             try:
                 return await self._in_time(call(*args, **kwargs), self._patience)
             except LimitsUnreachable as error:
-                if self._recovery is None:
+                if self._recovery is None and not self._is_closed:
                     log.warning("redis_lost", error=error.message, instead="limits of this process")
                     self._recovery = asyncio.create_task(self._recover())
                 return None
