@@ -33,7 +33,7 @@ $(INSTALLED): requirements.lock pyproject.toml
 	@echo "Installing $$(grep -c == requirements.lock) pinned packages into .venv …"
 	@$(PIP) install -qq --no-deps --requirement requirements.lock
 	@RETINUE_CONSOLE=skip $(PIP) install -qq --no-deps --no-build-isolation --editable .
-	@$(BIN)/python -m compileall -q src/retinue
+	@$(BIN)/python -m compileall -q -j 0 src/retinue
 	@$(PIP) check
 	@touch $@
 

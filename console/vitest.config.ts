@@ -11,6 +11,10 @@ export default mergeConfig(
       testTimeout: 60_000,
       // By default one core is left to an editor that nobody uses while `make test` runs.
       maxWorkers: "100%",
+      // Each file has a document of its own; modules are loaded once per worker, so a test restores what it
+      // changes in them. Shuffled files pass, and `make test` is done in half the time.
+      pool: "threads",
+      isolate: false,
     },
   }),
 );

@@ -4,6 +4,7 @@
 `first_chat.py wheel`: the built wheel, installed unpinned into an empty environment: first without extras,
 where a chat must name the one that is missing, then with all, and then the same. Each Python builds the wheel
 again, and all wheels must have the same bytes.
+`first_chat.py both`: one after the other; the wheel is built in the clone that has run, with its console.
 Pythons may be named after that; by default they are Debian's own and the newest one found.
 """
 
@@ -224,7 +225,20 @@ def _stop(server: subprocess.Popen[bytes]) -> None:
 
 def from_clone(journey: Journey) -> str:
     journey.hide_node(old=journey.python.path == SYSTEM)
+    return run_clone(journey, journey.clone())
+
+
+def from_wheel(journey: Journey) -> str:
+    return install_wheel(journey, journey.clone())
+
+
+def from_both(journey: Journey) -> str:
+    journey.hide_node(old=journey.python.path == SYSTEM)
     home = journey.clone()
+    return f"{run_clone(journey, home)}, {install_wheel(journey, home)}"
+
+
+def run_clone(journey: Journey, home: Path) -> str:
     command = ("make", "--no-print-directory", f"PYTHON={journey.python.path}", f"PORT={journey.port}", "run")
     with journey.serving(home, *command):
         journey.done += ["installed", "started"]
@@ -232,12 +246,12 @@ def from_clone(journey: Journey) -> str:
     return f".venv: {_megabytes(home / '.venv')} MB"
 
 
-def from_wheel(journey: Journey) -> str:
+def install_wheel(journey: Journey, source: Path) -> str:
     wheels, environment = journey.folder / "wheels", journey.folder / "env"
     retinue = environment / "bin" / "retinue"
     pip = (environment / "bin" / "python", "-m", "pip", "--disable-pip-version-check")
     journey.run(journey.python.path, "-m", "venv", environment)
-    journey.run(*pip, "wheel", "--quiet", "--no-deps", "--wheel-dir", wheels, journey.clone())
+    journey.run(*pip, "wheel", "--quiet", "--no-deps", "--wheel-dir", wheels, source)
     [wheel] = wheels.glob("*.whl")
     journey.wheel_hash = hashlib.sha256(wheel.read_bytes()).hexdigest()
     empty = _megabytes(environment)
@@ -262,7 +276,7 @@ def _megabytes(folder: Path) -> int:
     return round(sum(path.stat().st_blocks * 512 for path in files) / 2**20)
 
 
-WAYS = {"clone": from_clone, "wheel": from_wheel}
+WAYS = {"clone": from_clone, "wheel": from_wheel, "both": from_both}
 
 
 def travelled(way: str, python: Python) -> str | None:
