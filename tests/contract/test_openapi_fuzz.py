@@ -23,8 +23,8 @@ from tests.sampling import sample_cases
 IS_PUBLIC = [route for route in ROUTES if route.requires is PUBLIC]
 READING = [route for route in ROUTES if route.method == "GET"]
 WRITING = [route for route in ROUTES if route.method != "GET"]
-# A caller of this one may wait for the execution, for up to a minute.
-WITHOUT_WAIT = [route for route in WRITING if route.name != "execute_workflow"]
+# A caller of these may wait for the execution, for up to a minute.
+WITHOUT_WAIT = [route for route in WRITING if route.name not in {"execute_workflow", "try_workflow_node"}]
 NO_SESSION = {"missing_token", "invalid_token", "session_ended"}
 FEW = 2
 MANY = 200

@@ -1,5 +1,7 @@
 """Objects and calls of workflows for the contract tests."""
 
+import json
+
 from retinue.workflows.models import (
     Workflow,
     WorkflowDraft,
@@ -8,6 +10,7 @@ from retinue.workflows.models import (
     WorkflowVersion,
 )
 from tests.contract.knowledge import FAR, Call, DomainContract, Scene, World
+from tests.factories.providers import add_key_for
 from tests.factories.workflows import Ran, node, some_workflow
 
 
@@ -55,9 +58,30 @@ async def validate_workflow_content(scene: Scene) -> Call:
     return Call(scene.me, {"nodes": [node("a")], "edges": []})
 
 
+@CONTRACT.writes("provider_keys.last_used_at")
+async def generate_workflow(scene: Scene) -> Call:
+    await add_key_for(scene.me, scene.provider, models=["test-model"])
+    scene.provider.says(json.dumps({"name": "Flow", "nodes": [node("a")], "edges": []}))
+    return Call(scene.me, {"prompt": "Greet people", "model": "test-model"})
+
+
+@CONTRACT.writes("provider_keys.last_used_at")
+async def explain_workflow(scene: Scene) -> Call:
+    await add_key_for(scene.me, scene.provider, models=["test-model"])
+    scene.provider.says('{"summary": "It greets.", "nodes": []}')
+    path = {"workflow_id": (await _ran(scene)).workflow_id}
+    return Call(scene.me, {"model": "test-model", "language": "en"}, path)
+
+
 @CONTRACT.writes(_COUNTED, workflow_executions=1)
 async def execute_workflow(scene: Scene) -> Call:
     return Call(scene.me, {"wait": 0}, {"workflow_id": (await _ran(scene)).workflow_id})
+
+
+@CONTRACT.writes(workflow_versions=1, workflow_executions=1)
+async def try_workflow_node(scene: Scene) -> Call:
+    body = {"node": node("b"), "outputs": {"a": 1}, "wait": 0}
+    return Call(scene.me, body, {"workflow_id": (await _ran(scene)).workflow_id})
 
 
 @CONTRACT.writes(_COUNTED, workflow_executions=1)

@@ -2,9 +2,7 @@
 
 import msgspec
 
-from retinue.adapters.embedded.models import EmbeddedModels
-from retinue.adapters.llm import ChatRequest, ModelMessage, ResponseSchema
-from retinue.adapters.llm.catalogue import find_known_model, kind_of_model
+from retinue.adapters.llm import ResponseSchema
 from retinue.chat.models import ChatChannel
 from retinue.forms.errors import FormGenerationFailed
 from retinue.forms.schemas import FormCreate, FormPrompt
@@ -12,11 +10,7 @@ from retinue.kit.context import Context
 from retinue.kit.errors import Invalid
 from retinue.kit.json_types import JsonObject
 from retinue.kit.schema.fields import CHOICES, FieldType, read_fields
-from retinue.providers import model_calls
-from retinue.providers.catalogue import models_of_key
-from retinue.providers.model_resolution import default_model
-from retinue.providers.models import ProviderKey
-from retinue.usage.single_call import SingleCall, spender_of
+from retinue.providers.generation import generate_json
 
 _MAX_FIELDS = 50
 _TASK = (
@@ -65,16 +59,11 @@ class _GeneratedForm(msgspec.Struct):
 
 async def generate_form(ctx: Context, body: FormPrompt) -> FormCreate:
     """Generate a form. Call it before a transaction opens, because the model may be slow."""
-    request = ChatRequest(
-        model=body.model or await _generation_model(ctx),
-        messages=(ModelMessage(role="system", content=_TASK), ModelMessage(role="user", content=body.prompt)),
-        temperature=0,
-        response_format=ResponseSchema("form", _FORM),
+    written = await generate_json(
+        ctx, _TASK, body.prompt, ResponseSchema("form", _FORM), model=body.model, channel=ChatChannel.form
     )
-    hold = SingleCall(spender_of(ctx), channel=ChatChannel.form)
-    reply = await model_calls.chat(ctx, request, hold=hold)
     try:
-        generated = msgspec.json.decode(extract_json(reply.text), type=_GeneratedForm)
+        generated = msgspec.json.decode(written, type=_GeneratedForm)
         fields = read_fields([_repair_field(field) for field in generated.fields[:_MAX_FIELDS]])
     except (msgspec.MsgspecError, Invalid) as error:
         raise FormGenerationFailed from error
@@ -82,30 +71,6 @@ async def generate_form(ctx: Context, body: FormPrompt) -> FormCreate:
         raise FormGenerationFailed
     name = " ".join(generated.name.split())[:100] or "Form"
     return FormCreate(name=name, fields=fields, description=generated.description[:2000])
-
-
-async def _generation_model(ctx: Context) -> str:
-    """Return the default model, else an embedded one."""
-    return await find_default_model(ctx) or default_model(ctx.settings, ctx.adapter(EmbeddedModels), "chat")
-
-
-async def find_default_model(ctx: Context) -> str | None:
-    """Return the instance's default model, else a chat model of the tenant's default key."""
-    if ctx.settings.default_model:
-        return ctx.settings.default_model
-    keys = await ctx.detached().db.all(ProviderKey, is_active=True)
-    for key in sorted(keys, key=lambda key: (not key.is_default, key.priority)):
-        names = [name for name in models_of_key(key) if kind_of_model(name) == "chat"]
-        if names:
-            # A key may offer a hundred models; one that is known writes better forms than the first by name.
-            chosen = min(names, key=lambda name: (find_known_model(key.provider, name) is None, name))
-            return f"{key.provider}/{chosen}"
-    return None
-
-
-def extract_json(text: str) -> str:
-    """Return the JSON object in a text; some models wrap it in words or code fences."""
-    return text[text.find("{") : text.rfind("}") + 1]
 
 
 def _repair_field(field: JsonObject) -> JsonObject:

@@ -1,4 +1,4 @@
-from retinue.kit.errors import Conflict, InternalError, NotFound, RateLimited
+from retinue.kit.errors import Conflict, InternalError, NotFound, RateLimited, RetinueError
 
 
 class WorkflowNotFound(NotFound):
@@ -35,6 +35,12 @@ class WorkflowNotPublished(Conflict):
     """The workflow is not published. Publish it first."""
 
     code = "workflow_not_published"
+
+
+class WorkflowGenerationFailed(RetinueError):
+    """The model did not return anything usable. Try again, or choose another model."""
+
+    status, code = 502, "model_error"
 
 
 class TooManyRuns(InternalError):

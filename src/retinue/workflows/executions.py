@@ -1,5 +1,7 @@
 """Executions for users: start, wait, cancel and retry."""
 
+from collections.abc import Awaitable, Callable
+
 from retinue.kit.context import Context
 from retinue.kit.errors import Invalid, InvalidTransition
 from retinue.kit.http.idempotent_steps import idempotent_step
@@ -39,15 +41,25 @@ _DONE_STATUSES = {NodeStatus.completed, NodeStatus.skipped}
 async def execute(
     ctx: Context, workflow: Workflow, body: WorkflowExecute, *, is_draft: bool
 ) -> WorkflowExecutionOut | WorkflowExecutionAccepted:
-    if not body.wait:
+    async def start(unit: Context) -> WorkflowExecution:
+        return await _start_manually(unit, workflow, body, is_draft=is_draft)
+
+    return await run_and_wait(ctx, body.wait, start)
+
+
+async def run_and_wait(
+    ctx: Context, wait_s: float, start: Callable[[Context], Awaitable[WorkflowExecution]]
+) -> WorkflowExecutionOut | WorkflowExecutionAccepted:
+    """Start an execution and wait for its end; return it in full if it ends in time."""
+    if not wait_s:
         # In the request's own transaction, together with the response that an Idempotency-Key stores.
-        return accepted(await _start_manually(ctx, workflow, body, is_draft=is_draft))
+        return accepted(await start(ctx))
 
-    async def start(unit: Context) -> str:
-        return (await _start_manually(unit, workflow, body, is_draft=is_draft)).id
+    async def start_once(unit: Context) -> str:
+        return (await start(unit)).id
 
-    execution_id = await idempotent_step(ctx, "start", str, start)
-    execution = await wait_until_ended(ctx.detached(), execution_id, body.wait)
+    execution_id = await idempotent_step(ctx, "start", str, start_once)
+    execution = await wait_until_ended(ctx.detached(), execution_id, wait_s)
     if execution is None:
         raise WorkflowExecutionNotFound
     return (

@@ -28,6 +28,9 @@ class RunStatus(StrEnum):
     cancelled = "cancelled"
 
 
+NODE_TRY = "try"
+"""The trigger of an execution that tries one node and is no run of its workflow."""
+
 ENDED_STATUSES = frozenset({RunStatus.completed, RunStatus.failed, RunStatus.timeout, RunStatus.cancelled})
 
 

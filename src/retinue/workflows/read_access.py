@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from retinue.kit.context import Context
 from retinue.kit.context.conversation_access import load_content_reader
-from retinue.workflows.models import WorkflowExecution
+from retinue.workflows.models import NODE_TRY, WorkflowExecution
 
 
 async def readable_execution_ids(ctx: Context, executions: Sequence[WorkflowExecution]) -> set[str]:
@@ -23,5 +23,5 @@ async def may_read(ctx: Context, execution: WorkflowExecution) -> bool:
 
 def _is_own(ctx: Context, execution: WorkflowExecution) -> bool:
     """Return whether the caller started it by hand; a retry holds values of another execution."""
-    is_by_hand = execution.trigger == "manual" and execution.retry_of is None
+    is_by_hand = execution.trigger in {"manual", NODE_TRY} and execution.retry_of is None
     return is_by_hand and execution.trigger_id == ctx.principal.id

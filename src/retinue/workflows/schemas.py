@@ -184,6 +184,40 @@ class WorkflowValidated(Schema):
     errors: list[WorkflowProblem]
 
 
+class WorkflowPrompt(Schema, kw_only=True):
+    """A description of the workflow to propose."""
+
+    prompt: Annotated[str, Meta(min_length=1, max_length=8000)]
+    model: Annotated[str, Meta(max_length=200)] | None = None
+
+
+class WorkflowProposal(WorkflowValidated):
+    """A workflow that a model has written and nobody has saved."""
+
+    name: str
+    description: str
+    nodes: list[JsonObject]
+    edges: list[JsonObject]
+
+
+class WorkflowExplanationRequest(Schema, kw_only=True):
+    language: Annotated[str, Meta(pattern=r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$(?!\n)", max_length=35)] = "en"
+    from_draft: bool = False
+    model: Annotated[str, Meta(max_length=200)] | None = None
+
+
+class NodeExplanation(Schema):
+    node_id: str
+    text: str
+
+
+class WorkflowExplanation(Schema):
+    """A workflow in plain words."""
+
+    summary: str
+    nodes: list[NodeExplanation]
+
+
 class WorkflowNodeType(Schema):
     type: str
     name: str
@@ -200,6 +234,15 @@ class WorkflowExecute(Schema, kw_only=True):
 
 class WorkflowExecuteQuery(Schema, kw_only=True):
     draft: bool = False
+
+
+class WorkflowNodeTry(Schema, kw_only=True):
+    """A node as an editor has it, saved or not, and what it reads."""
+
+    node: JsonObject
+    input: Any = msgspec.field(default_factory=dict)
+    outputs: Annotated[dict[Id, Any], Meta(max_length=MAX_NODES - 1)] = {}
+    wait: Annotated[float, Meta(ge=0, le=60)] = 30
 
 
 class WorkflowExecutionList(PageQuery, kw_only=True):

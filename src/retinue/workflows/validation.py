@@ -86,13 +86,13 @@ def problems_of_missing_values(nodes: list[JsonObject], edges: list[JsonObject])
     """Return a problem for each comparison without a value; a draft may still lack it."""
     found: Problems = {}
     for position, node in enumerate(nodes):
-        found |= _missing_values_of(node, _place_of(position, node))
+        found |= missing_values_of(node, _place_of(position, node))
     for position, edge in enumerate(edges):
         found |= conditions.find_missing_values(edge.get("when"), f"edges.{position}.when")
     return found
 
 
-def _missing_values_of(node: JsonObject, place: str) -> Problems:
+def missing_values_of(node: JsonObject, place: str) -> Problems:
     config = node.get("config")
     if not isinstance(config, dict):
         return {}
@@ -102,7 +102,7 @@ def _missing_values_of(node: JsonObject, place: str) -> Problems:
     if node.get("type") == "approval":
         return find_missing_condition_values(config.get("fields"), f"{path}.fields")
     repeated = config.get("node") if node.get("type") == "loop" else None
-    return _missing_values_of(repeated, f"{path}.node") if isinstance(repeated, dict) else {}
+    return missing_values_of(repeated, f"{path}.node") if isinstance(repeated, dict) else {}
 
 
 def _place_of(position: int, node: JsonObject) -> str:
@@ -121,11 +121,11 @@ async def _problems_of_nodes(ctx: Context, nodes: list[JsonObject]) -> Problems:
                 found[f"{place}.id"] = "must be unique, but another node has the same id"
                 continue
             seen.add(id)
-        found |= await _problems_of_node(ctx, raw, place)
+        found |= await problems_of_node(ctx, raw, place)
     return found
 
 
-async def _problems_of_node(ctx: Context, raw: JsonObject, place: str) -> Problems:
+async def problems_of_node(ctx: Context, raw: JsonObject, place: str) -> Problems:
     try:
         node = parse_config(raw, Node, place)
     except Invalid as invalid:
@@ -140,7 +140,7 @@ async def _problems_of_node(ctx: Context, raw: JsonObject, place: str) -> Proble
     found = await kind.check(NodeCheck(ctx, node, path))
     if node.type == "loop" and not found:
         inner = {**node.config["node"], "id": node.id}
-        found = await _problems_of_node(ctx, inner, f"{path}.node")
+        found = await problems_of_node(ctx, inner, f"{path}.node")
     return found
 
 

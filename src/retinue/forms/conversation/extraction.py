@@ -24,7 +24,6 @@ from retinue.forms.conversation.lookups import FormLookups
 from retinue.forms.conversation.model_prompt import ExtractedAnswers, ExtractionPrompt, build_request
 from retinue.forms.conversation.parser import accepts_any_text
 from retinue.forms.conversation.state import ConversationState, Proposals
-from retinue.forms.generation import extract_json, find_default_model
 from retinue.forms.models import FormMessage
 from retinue.forms.open_form import OpenForm
 from retinue.kit.context import Context
@@ -34,6 +33,7 @@ from retinue.kit.json_types import JsonObject
 from retinue.kit.limits import limits_for
 from retinue.kit.schema.fields import CHOICES, FieldType
 from retinue.providers import model_calls
+from retinue.providers.generation import extract_json, find_default_model
 from retinue.providers.turn_budgets import hold_turn
 from retinue.tenants.queries import own_tenant
 from retinue.usage import enforcement, unpriced

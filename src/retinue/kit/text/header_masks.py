@@ -34,21 +34,22 @@ def require_entered(headers: Mapping[str, Any], field: str) -> None:
 
 def mask_config_headers(principal: Principal, config: C, permission: str) -> C:
     """Return a configuration with all headers in it masked, unless the caller has the permission."""
-    shown: C = config if principal.may(permission) else _without_values(config)
+    shown: C = config if principal.may(permission) else mask_all_headers(config)
     return shown
 
 
-def _without_values(config: object) -> Any:
+def mask_all_headers(config: object) -> Any:
+    """Return a configuration with all headers in it masked."""
     if isinstance(config, dict):
         return {name: _without_value(name, value) for name, value in config.items()}
     if isinstance(config, list):
-        return [_without_values(item) for item in config]
+        return [mask_all_headers(item) for item in config]
     return config
 
 
 def _without_value(name: str, value: object) -> Any:
     if name not in _NAMES:
-        return _without_values(value)
+        return mask_all_headers(value)
     if isinstance(value, dict):
         return mask_headers(value)
     return MASK if value else value

@@ -41,6 +41,7 @@ from retinue.workflows.job_kinds import (
 )
 from retinue.workflows.models import (
     ENDED_STATUSES,
+    NODE_TRY,
     WHOLE_NODE,
     NodeRun,
     NodeStatus,
@@ -272,7 +273,7 @@ class LockedExecution:
         execution.duration_ms = round((parse_instant(ctx.now) - parse_instant(began)).total_seconds() * 1000)
         emit_execution_ended(ctx, execution)
         await store_run(ctx, execution)
-        if status is RunStatus.completed:
+        if status is RunStatus.completed and execution.trigger != NODE_TRY:
             ctx.db.execute_at_commit(_COUNT_SUCCESS, workflow_id=execution.workflow_id)
         if should_notify(execution):
             ctx.defer(NOTIFY_END, EndedExecution(execution.id))

@@ -8,7 +8,7 @@ from retinue.workflows.events import (
     WorkflowExecutionFailed,
     WorkflowNodeCompleted,
 )
-from retinue.workflows.models import NodeRun, RunStatus, WorkflowExecution
+from retinue.workflows.models import NODE_TRY, NodeRun, RunStatus, WorkflowExecution
 
 
 def emit_execution_ended(ctx: Context, execution: WorkflowExecution) -> None:
@@ -57,5 +57,7 @@ def emit_node_completed(ctx: Context, execution: WorkflowExecution, run: NodeRun
 def should_notify(execution: WorkflowExecution) -> bool:
     """Return whether a person is notified: of failures nobody waits for, and of successes started by hand."""
     if execution.waiter is not None or execution.status is RunStatus.cancelled:
+        return False
+    if execution.trigger == NODE_TRY:
         return False
     return execution.status is not RunStatus.completed or execution.trigger == "manual"

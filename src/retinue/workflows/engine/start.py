@@ -19,7 +19,14 @@ from retinue.workflows.engine import graph, lineage
 from retinue.workflows.engine.admission import find_limit_error, is_at_max_concurrency
 from retinue.workflows.engine.execution import LockedExecution
 from retinue.workflows.events import WorkflowExecutionStarted
-from retinue.workflows.models import NodeRun, RunStatus, Workflow, WorkflowExecution, WorkflowVersion
+from retinue.workflows.models import (
+    NODE_TRY,
+    NodeRun,
+    RunStatus,
+    Workflow,
+    WorkflowExecution,
+    WorkflowVersion,
+)
 from retinue.workflows.queries import load_definition
 
 DEFAULT_TIMEOUT_MS = 400 * 86_400_000
@@ -87,7 +94,8 @@ async def start_execution(ctx: Context, request: StartRequest) -> WorkflowExecut
     if request.prior is not None:
         await _copy_node_runs(ctx, execution, request.prior.runs)
     locked.notify_watchers()
-    ctx.db.execute_at_commit(_COUNT_EXECUTION, workflow_id=version.workflow_id)
+    if request.trigger != NODE_TRY:
+        ctx.db.execute_at_commit(_COUNT_EXECUTION, workflow_id=version.workflow_id)
     meter(ctx, {"workflow_executions": 1}, user_id="")
     return execution
 

@@ -4,7 +4,7 @@ from retinue.kit.http.replies import EventStream, Reply
 from retinue.kit.http.request import Request
 from retinue.kit.http.routing import Routes
 from retinue.kit.lists import Page
-from retinue.workflows import executions
+from retinue.workflows import executions, node_tries
 from retinue.workflows.errors import WorkflowExecutionNotFound, WorkflowNotPublished
 from retinue.workflows.execution_stream import stream_events
 from retinue.workflows.loaders import ExecutionById, WorkflowById, require_own
@@ -17,6 +17,7 @@ from retinue.workflows.schemas import (
     WorkflowExecutionList,
     WorkflowExecutionOut,
     WorkflowExecutionSummary,
+    WorkflowNodeTry,
     WorkflowRetry,
     accepted,
     shown_summary,
@@ -47,6 +48,29 @@ async def execute_workflow(
     429.
     """
     answer = await executions.execute(ctx, workflow, body, is_draft=query.draft)
+    return Reply(answer, status=200 if isinstance(answer, WorkflowExecutionOut) else 202)
+
+
+@routes.post(
+    "/nodes/try",
+    requires=_EXECUTE,
+    status=202,
+    other_status=200,
+    cost="execute",
+    calls_out=True,
+    errors=(RateLimited, WorkflowExecutionNotFound),
+)
+async def try_workflow_node(
+    ctx: Context, workflow: WorkflowById, body: WorkflowNodeTry
+) -> Reply[WorkflowExecutionOut | WorkflowExecutionAccepted]:
+    """Run one node for real, with an input and results of other nodes that you give it.
+
+    The node need not be saved, so `workflows:write` is required, too. It acts as in an execution: it sends,
+    writes and spends. It is attempted once, and its failure ends the execution, which has the trigger `try`
+    and is no run of the workflow. The answer is 202, or 200 with the whole execution if it ends within
+    `wait` seconds.
+    """
+    answer = await node_tries.try_node(ctx, workflow, body)
     return Reply(answer, status=200 if isinstance(answer, WorkflowExecutionOut) else 202)
 
 
