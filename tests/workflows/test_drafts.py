@@ -130,3 +130,11 @@ async def test_values_of_headers_stay_hidden_and_survive_being_sent_back(admin: 
     stored = (await admin.get(path_of(workflow))).json()["data"]
     assert stored["content"]["nodes"][0]["config"]["input"]["headers"] == {"Authorization": "Bearer s3cret"}
     assert not stored["is_changed"]
+
+
+async def test_moving_a_node_beside_a_draft_asks_nobody(admin: Api) -> None:
+    workflow = await make_workflow(admin, node("a"))
+    await save(admin, workflow, name="Drafted")
+    assert (await admin.put(f"{PATH}/{workflow['id']}", {"ui": {"a": 1}})).status == 200
+    assert not (await admin.get(path_of(workflow))).json()["data"]["is_outdated"]
+    assert (await publish(admin, workflow)).status == 200

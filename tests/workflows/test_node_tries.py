@@ -59,8 +59,10 @@ async def test_a_try_is_no_run_of_the_workflow(service: Service, admin: Api, peo
     assert [one["id"] for one in await executions(admin, workflow)] == [done["id"]]
     versions = (await admin.get(f"{PATH}/{workflow['id']}/versions")).json()["data"]
     assert [one["version"] for one in versions] == [1]
-    [event] = await events(people, "workflow.execution.completed")
-    assert event.data["trigger"] == "try"
+    told = [await events(people, f"workflow.execution.{name}") for name in ("started", "completed", "failed")]
+    assert (told, await events(people, "workflow.execution.node_completed")) == ([[], [], []], [])
+    assert await executions(admin, workflow, trigger="manual") == []
+    assert len(await executions(admin, workflow, trigger="try")) == 1
 
 
 async def test_a_failure_is_shown_and_neither_repeated_nor_announced(
@@ -92,6 +94,29 @@ async def test_a_loop_and_a_sub_workflow_are_tried_as_a_whole(service: Service, 
     assert len([one for one in done["nodes"] if one["item"] is not None]) == 2
 
 
+async def test_a_given_result_is_neither_the_output_nor_repeated(service: Service, admin: Api) -> None:
+    workflow = await make_workflow(admin, node("end", "end", output=1))
+    tried = node("t", set={"got": "{{nodes.end.output}}"})
+    done = await _result(service, admin, workflow, tried, outputs={"end": 7})
+    assert done["output"] == {"got": 7}
+    retry = f"{PATH}/{workflow['id']}/executions/{done['id']}/retry"
+    refused = await admin.post(retry, {"from_node": "end"})
+    assert (refused.status, list(refused.details)) == (422, ["from_node"])
+    assert (await admin.post(retry, {"from_node": "t"})).status == 202
+
+
+async def test_a_key_that_no_node_has_is_warned_about(admin: Api) -> None:
+    workflow = await make_workflow(admin, node("a"))
+    strict = {"Prefer": "handling=strict"}
+    unknown = {**node("b"), "bogus": 2}
+    path = f"{PATH}/{workflow['id']}/nodes/try"
+    answer = await admin.post(path, {"node": unknown, "wait": 0})
+    assert (answer.status, answer.json()["warnings"]) == (202, ["ignored_field:node.bogus"])
+    assert (await admin.post(path, {"node": unknown, "wait": 0}, headers=strict)).status == 422
+    checked = await admin.post(f"{PATH}/validate", {"nodes": [unknown]}, headers=strict)
+    assert (checked.status, list(checked.details)) == (422, ["nodes.0.bogus"])
+
+
 async def test_a_repeated_request_runs_the_node_once(service: Service, admin: Api) -> None:
     workflow = await make_workflow(admin, node("a"))
     path, body = f"{PATH}/{workflow['id']}/nodes/try", {"node": node("b"), "wait": 0}
@@ -112,6 +137,8 @@ async def test_a_repeated_request_runs_the_node_once(service: Service, admin: Ap
         ({"node": node("a"), "outputs": {"a": 1}}, "outputs.a"),
         ({"node": {"id": ["a"], "type": "transform"}, "outputs": {"a": 1}}, "node.id"),
         ({"node": node("a"), "outputs": {"b" * 65: 1}}, None),
+        ({"node": node("a"), "outputs": {"my node": 1}}, None),
+        ({"node": node("a"), "outputs": {"": 1}}, None),
         ({"node": "a"}, "node"),
         ({}, "node"),
         ({"node": node("a"), "wait": 61}, "wait"),

@@ -20,11 +20,11 @@ WRITTEN = {
     "name": " Greet\nnewcomers ",
     "description": "Says hello.",
     "nodes": [node("hello"), node("is_new", "condition", field="input.new", operator="equals", value=True)],
-    "edges": [*edges("hello>is_new"), {"from": "is_new", "to": "gone"}, {"from": {}, "to": 1}],
+    "edges": [{"source": "hello", "target": "is_new"}],
 }
 EXPLAINED = {
     "summary": "  It greets. ",
-    "nodes": [{"node_id": "a", "text": " Greets. "}, {"node_id": "gone", "text": "Nothing."}],
+    "nodes": [{"node_id": "a", "text": " Greets. "}, {"node_id": "gone", "text": "No."}, {"node_id": "a"}, 7],
 }
 
 
@@ -49,7 +49,7 @@ async def test_a_described_workflow_is_proposed_and_not_stored(
     assert answer.status == 200, answer
     proposed = answer.json()["data"]
     assert (proposed["name"], proposed["description"]) == ("Greet newcomers", "Says hello.")
-    assert (proposed["nodes"], proposed["edges"]) == (WRITTEN["nodes"], WRITTEN["edges"][:1])
+    assert (proposed["nodes"], proposed["edges"]) == (WRITTEN["nodes"], edges("hello>is_new"))
     assert (proposed["valid"], proposed["errors"]) == (True, [])
     async with people.context(admin.user.tenant_id) as ctx:
         assert await ctx.db.count(Workflow) == 0
@@ -61,10 +61,12 @@ async def test_what_is_wrong_with_a_proposal_is_said(
     admin: Api, provider: ProviderServer, model: str
 ) -> None:
     nodes = [node("a", "tool", tool_id="tool_gone"), {"id": 7, "type": ["x"]}, {"type": "magic"}]
-    provider.says(json.dumps({"name": "", "nodes": nodes, "edges": []}))
+    provider.says(json.dumps({"nodes": nodes, "edges": [*edges("a>mial"), {"from": {}, "to": 1}]}))
     proposed = (await _generate(admin, model=model)).json()["data"]
     assert (proposed["name"], proposed["valid"]) == ("Workflow", False)
-    assert {one["path"] for one in proposed["errors"]} >= {"nodes.a.config.tool_id", "nodes.1.id"}
+    expected = {"nodes.a.config.tool_id", "nodes.1.id", "edges.0.to", "edges.1.from"}
+    assert {one["path"] for one in proposed["errors"]} >= expected
+    assert len(proposed["edges"]) == 2
 
 
 async def test_the_model_is_told_the_types_and_what_the_caller_may_use(
@@ -91,7 +93,19 @@ async def test_a_generation_is_booked_as_one_of_workflows(
 
 
 @pytest.mark.parametrize(
-    "said", ["I cannot.", "{", '{"name": 1}', '{"name": "x", "nodes": [], "edges": []}', '{"nodes": "x"}']
+    "said",
+    [
+        "I cannot.",
+        "{",
+        '{"name": 1}',
+        '{"name": "x", "nodes": [], "edges": []}',
+        '{"nodes": "x"}',
+        json.dumps({"nodes": [node(f"n{number}") for number in range(501)]}),
+        '{"nodes": [{"id": "a", "type": "transform", "config": {"set": "\\u0000"}}]}',
+        '{"nodes": [{"id": "a", "config": ' + "[" * 70 + "]" * 70 + "}]}",
+        json.dumps({"nodes": [node("a", set="x" * 600_000)]}),
+    ],
+    ids=range(9),
 )
 async def test_an_unusable_proposal_is_an_error_of_the_model(
     admin: Api, provider: ProviderServer, model: str, said: str
@@ -125,7 +139,7 @@ async def test_the_draft_is_explained_on_request(admin: Api, provider: ProviderS
     assert ("only_drafted" in live, "only_drafted" in drafted) == (False, True)
 
 
-@pytest.mark.parametrize("said", ["", "{}", '{"summary": " ", "nodes": []}', '{"summary": "x", "nodes": 1}'])
+@pytest.mark.parametrize("said", ["", "{}", '{"summary": " ", "nodes": []}', '{"summary": 1}'])
 async def test_an_unusable_explanation_is_an_error_of_the_model(
     admin: Api, provider: ProviderServer, model: str, said: str
 ) -> None:
@@ -133,6 +147,19 @@ async def test_an_unusable_explanation_is_an_error_of_the_model(
     provider.says(said)
     answer = await _explain(admin, workflow, model=model)
     assert (answer.status, answer.code) == (502, "model_error")
+
+
+async def test_without_a_model_that_could_write_the_way_out_is_said(admin: Api) -> None:
+    workflow = await make_workflow(admin, node("a"))
+    for answer in (await _generate(admin), await _explain(admin, workflow)):
+        assert (answer.status, answer.code) == (422, "model_not_configured")
+        assert "provider key" in answer.json()["error"]["message"]
+
+
+async def test_a_draft_that_is_not_stored_is_not_explained(admin: Api, model: str) -> None:
+    workflow = await make_workflow(admin, node("a"))
+    answer = await _explain(admin, workflow, model=model, from_draft=True)
+    assert (answer.status, answer.code) == (404, "draft_not_found")
 
 
 @pytest.mark.parametrize("language", ["", "e", "english please", "de\n", "ä"])

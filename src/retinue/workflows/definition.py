@@ -20,6 +20,13 @@ ERROR_BRANCH = "error"
 MAX_NODE_TIMEOUT_MS = 900_000
 
 
+NodeId = Annotated[
+    str,
+    Meta(pattern=r"^[A-Za-z0-9_-]{1,64}$(?!\n)"),
+    PatternMessage("must be 1 to 64 letters, digits, hyphens or underscores"),
+]
+
+
 class NodeRetry(msgspec.Struct, frozen=True):
     max: Annotated[int, Meta(ge=0, le=10)] = 0
     delay_ms: Annotated[int, Meta(ge=0, le=3_600_000)] = 1_000
@@ -28,11 +35,7 @@ class NodeRetry(msgspec.Struct, frozen=True):
 class Node(msgspec.Struct, frozen=True):
     """`on_error` defaults to `branch` for a node with an `error` edge, else to `fail`."""
 
-    id: Annotated[
-        str,
-        Meta(pattern=r"^[A-Za-z0-9_-]{1,64}$(?!\n)"),
-        PatternMessage("must be 1 to 64 letters, digits, hyphens or underscores"),
-    ]
+    id: NodeId
     type: str
     name: str | None = None
     config: JsonObject = {}

@@ -18,7 +18,7 @@ from retinue.workflows.schemas import (
     WorkflowUpdate,
 )
 
-_DRAFTS = Drafts[Workflow](WorkflowDraft, service.CONTENT_FIELDS)
+_DRAFTS = Drafts[Workflow](WorkflowDraft, service.CONTENT_FIELDS, cosmetic=("ui",))
 
 
 async def load(ctx: Context, workflow: Workflow) -> Draft[Workflow]:

@@ -14,7 +14,7 @@ class WorkflowVersionNotFound(NotFound):
 
 
 class WorkflowDraftNotFound(NotFound):
-    """The workflow has no draft to publish. Save one first, or publish the workflow as it is."""
+    """The workflow has no draft. Save one first, or use the workflow as it is."""
 
     code = "draft_not_found"
 

@@ -13,6 +13,7 @@ from retinue.workflows.errors import WorkflowExecutionNotFound, WorkflowNotFound
 from retinue.workflows.loaders import fetch_workflow
 from retinue.workflows.models import (
     ENDED_STATUSES,
+    NODE_TRY,
     WHOLE_NODE,
     NodeRun,
     NodeStatus,
@@ -128,6 +129,8 @@ async def _prior_progress(ctx: Context, execution: WorkflowExecution, from_node:
     definition = await load_definition(ctx, execution.version_id)
     if from_node is not None and from_node not in definition.nodes:
         raise Invalid({"from_node": "is not the id of a node of this version"})
+    if execution.trigger == NODE_TRY and from_node is not None and definition.outgoing[from_node]:
+        raise Invalid({"from_node": "is a given result and no node that ran; try that node instead"})
     runs = {run.node_id: run for run in await load_node_runs(ctx, execution.id) if run.item == WHOLE_NODE}
     failed_at = (execution.error or {}).get("node_id")
     unfinished = [id for id in definition.nodes if id not in runs or not _is_done(runs[id], failed_at)]

@@ -16,7 +16,7 @@ from retinue.workflows.versions import store_version
 
 _PLACE = "node"
 _STAND_IN = "transform"
-"""The type of a given result whose node the stored workflow does not have."""
+"""The type of a given result whose node is not stored, or would end the try."""
 
 
 async def try_node(
@@ -38,6 +38,7 @@ async def _start(ctx: Context, workflow_id: str, body: WorkflowNodeTry) -> Workf
     problems = await _problems_of(ctx, raw, body)
     if problems:
         raise Invalid(problems)
+    unknown_keys.report_unknown_keys_of_node(ctx, raw, _PLACE)
     # One attempt, and a failure is shown as one: what the workflow would do about it is not tried.
     node = {name: value for name, value in raw.items() if name not in {"retry", "on_error"}}
     known_types = {one.get("id"): one.get("type") for one in workflow.nodes}
@@ -78,7 +79,7 @@ async def _problems_of(ctx: Context, node: JsonObject, body: WorkflowNodeTry) ->
 
 
 def _stand_in(node_id: str, known_type: object) -> JsonObject:
-    is_known = isinstance(known_type, str) and known_type in NODE_TYPES
+    is_known = isinstance(known_type, str) and known_type in NODE_TYPES and known_type != "end"
     return {"id": node_id, "type": known_type if is_known else _STAND_IN}
 
 

@@ -1,6 +1,7 @@
 """Workflows and explanations of workflows that a model writes for editors."""
 
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, TypeVar
 
 import msgspec
 import sqlalchemy as sa
@@ -11,15 +12,19 @@ from retinue.chat.models import ChatChannel
 from retinue.kit.context import Context
 from retinue.kit.db.models import TenantRecord
 from retinue.kit.db.statements import Statement
+from retinue.kit.errors import Invalid, InvalidJson
+from retinue.kit.http.bodies import check_json_shape
 from retinue.kit.json_types import JsonObject
 from retinue.kit.text.header_masks import mask_all_headers
 from retinue.notifications.models import Channel
-from retinue.providers.generation import generate_json
+from retinue.providers.errors import ModelNotConfigured
+from retinue.providers.generation import find_default_model, generate_json
 from retinue.tables.models import DataTable
 from retinue.tools.models import Tool
 from retinue.workflows import drafts, service
+from retinue.workflows.definition import MAX_EDGES, MAX_NODES
 from retinue.workflows.engine.node_type import NODE_TYPES
-from retinue.workflows.errors import WorkflowGenerationFailed
+from retinue.workflows.errors import WorkflowDraftNotFound, WorkflowGenerationFailed
 from retinue.workflows.models import Workflow
 from retinue.workflows.schemas import (
     NodeExplanation,
@@ -30,9 +35,10 @@ from retinue.workflows.schemas import (
     WorkflowProposal,
 )
 
-_MAX_NODES = 100
 _MAX_NAMED = 40
+_MAX_BYTES = 512 * 1024
 _MAX_NAME_LENGTH, _MAX_DESCRIPTION_LENGTH = 100, 2_000
+_MAX_SUMMARY_LENGTH, _MAX_TEXT_LENGTH = 4_000, 1_000
 
 _GENERATE = """\
 Write the definition of a workflow as JSON: name, description, nodes and edges.
@@ -93,11 +99,19 @@ _EXPLANATION: JsonObject = {
 }
 
 
+Shape = TypeVar("Shape")
+
+
 class _Written(msgspec.Struct):
-    name: str
     nodes: list[JsonObject]
-    edges: list[JsonObject]
+    edges: list[JsonObject] = []
+    name: str = ""
     description: str = ""
+
+
+class _Explained(msgspec.Struct):
+    summary: str
+    nodes: Any = None
 
 
 def _newest(record: type[TenantRecord]) -> Statement[JsonObject]:
@@ -119,26 +133,52 @@ _REFERABLE = (
 async def generate_workflow(ctx: Context, body: WorkflowPrompt) -> WorkflowProposal:
     """Return a workflow that is not stored, with what is still wrong with it."""
     task = f"{_GENERATE}\nTypes of nodes:\n{_node_types()}\n{await _known_objects(ctx)}"
-    shape = ResponseSchema("workflow", _WORKFLOW)
-    text = await generate_json(ctx, task, body.prompt, shape, model=body.model, channel=ChatChannel.workflow)
-    try:
-        written = msgspec.json.decode(text, type=_Written)
-    except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
-        raise WorkflowGenerationFailed from error
-    nodes = written.nodes[:_MAX_NODES]
-    if not nodes:
+    text = await _ask(ctx, task, body.prompt, ResponseSchema("workflow", _WORKFLOW), body.model)
+    written = _decode(text, _Written)
+    if not 0 < len(written.nodes) <= MAX_NODES or len(written.edges) > MAX_EDGES:
         raise WorkflowGenerationFailed
-    ids = {node.get("id") for node in nodes if isinstance(node.get("id"), str)}
-    edges = [edge for edge in written.edges if _joins(edge, ids)]
-    checked = await service.validate_content(ctx.detached(), WorkflowContent(nodes=nodes, edges=edges))
+    edges = [_renamed_ends(edge) for edge in written.edges]
+    checked = await service.validate_content(
+        ctx.detached(), WorkflowContent(nodes=written.nodes, edges=edges)
+    )
     return WorkflowProposal(
         name=" ".join(written.name.split())[:_MAX_NAME_LENGTH] or "Workflow",
         description=written.description[:_MAX_DESCRIPTION_LENGTH],
-        nodes=nodes,
+        nodes=written.nodes,
         edges=edges,
         valid=checked.valid,
         errors=checked.errors,
     )
+
+
+async def _ask(ctx: Context, task: str, prompt: str, shape: ResponseSchema, model: str | None) -> bytes:
+    """Return what the model wrote. An embedded model is too small to write this, unless it is named."""
+    chosen = model or await find_default_model(ctx)
+    if chosen is None:
+        raise ModelNotConfigured(
+            "There is no model that could write this. Add a provider key whose models are known, or name one "
+            "in `model`."
+        )
+    return (await generate_json(ctx, task, prompt, shape, model=chosen, channel=ChatChannel.workflow)).encode(
+        errors="replace"
+    )
+
+
+def _decode(text: bytes, wanted: type[Shape]) -> Shape:
+    """Return what was written, if a request could send it back."""
+    if len(text) > _MAX_BYTES:
+        raise WorkflowGenerationFailed
+    try:
+        check_json_shape(text)
+        return msgspec.json.decode(text, type=wanted)
+    except (msgspec.MsgspecError, Invalid, InvalidJson, RecursionError) as error:
+        raise WorkflowGenerationFailed from error
+
+
+def _renamed_ends(edge: JsonObject) -> JsonObject:
+    """Return the edge with our names of its ends: some models write those of a library for graphs."""
+    names = {"source": "from", "target": "to"}
+    return {names.get(name, name) if names.get(name) not in edge else name: end for name, end in edge.items()}
 
 
 def _node_types() -> str:
@@ -158,34 +198,35 @@ async def _known_objects(ctx: Context) -> str:
     return "\n".join(f"Known {name}: {msgspec.json.encode(found).decode()}" for name, found in known.items())
 
 
-def _joins(edge: JsonObject, ids: set[Any]) -> bool:
-    """Return whether an edge has two ends; an editor could not show another one."""
-    ends = (edge.get("from"), edge.get("to"))
-    return all(isinstance(end, str) and end in ids for end in ends)
-
-
 async def explain_workflow(
     ctx: Context, workflow: Workflow, body: WorkflowExplanationRequest
 ) -> WorkflowExplanation:
-    explained = await _explained_content(ctx, workflow, is_draft=body.from_draft)
-    shape = ResponseSchema("explanation", _EXPLANATION)
-    task, prompt = _EXPLAIN.format(language=body.language), msgspec.json.encode(explained).decode()
-    text = await generate_json(ctx, task, prompt, shape, model=body.model, channel=ChatChannel.workflow)
-    try:
-        written = msgspec.json.decode(text, type=WorkflowExplanation)
-    except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
-        raise WorkflowGenerationFailed from error
-    ids = {node.get("id") for node in explained["nodes"]}
-    nodes = [NodeExplanation(one.node_id, one.text.strip()) for one in written.nodes if one.node_id in ids]
-    summary = written.summary.strip()
+    content = await _explained_content(ctx, workflow, is_draft=body.from_draft)
+    task, prompt = _EXPLAIN.format(language=body.language), msgspec.json.encode(content).decode()
+    text = await _ask(ctx, task, prompt, ResponseSchema("explanation", _EXPLANATION), body.model)
+    explained = _decode(text, _Explained)
+    summary = explained.summary.strip()[:_MAX_SUMMARY_LENGTH]
     if not summary:
         raise WorkflowGenerationFailed
-    return WorkflowExplanation(summary, nodes)
+    ids = {node.get("id") for node in content["nodes"] if isinstance(node.get("id"), str)}
+    texts = {id: said for id, said in _texts_of_nodes(explained.nodes) if id in ids and said}
+    return WorkflowExplanation(summary, [NodeExplanation(id, said) for id, said in texts.items()])
+
+
+def _texts_of_nodes(nodes: Any) -> Iterator[tuple[str, str]]:
+    """Yield what is usable of the nodes; one that is left out spoils nothing."""
+    entries = nodes if isinstance(nodes, list) else []
+    for entry in entries:
+        id, text = (entry.get("node_id"), entry.get("text")) if isinstance(entry, dict) else (None, None)
+        if isinstance(id, str) and isinstance(text, str):
+            yield id, text.strip()[:_MAX_TEXT_LENGTH]
 
 
 async def _explained_content(ctx: Context, workflow: Workflow, *, is_draft: bool) -> JsonObject:
     """Return what the model reads: never the values of headers, which may be secrets."""
     draft = await drafts.load(ctx.detached(), workflow)
+    if is_draft and not draft.is_stored:
+        raise WorkflowDraftNotFound
     content = draft.content if is_draft else draft.owner_content
     explained: JsonObject = mask_all_headers({name: content[name] for name in _EXPLAINED})
     return explained

@@ -29,7 +29,10 @@ WORKFLOWS = Listing(
     filters=("status",),
 )
 EXECUTIONS = Listing(
-    WorkflowExecution, filters=("status",), from_={"from_": "created_at"}, until={"to": "created_at"}
+    WorkflowExecution,
+    filters=("status", "trigger"),
+    from_={"from_": "created_at"},
+    until={"to": "created_at"},
 )
 
 _MAX_CACHED_DEFINITIONS = 500

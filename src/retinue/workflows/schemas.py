@@ -11,7 +11,7 @@ from retinue.kit.lists import ListQuery, PageQuery
 from retinue.kit.schema.base import Name, Schema
 from retinue.kit.schema.drafts import DraftState
 from retinue.kit.text.header_masks import mask_config_headers
-from retinue.workflows.definition import MAX_EDGES, MAX_NODES
+from retinue.workflows.definition import MAX_EDGES, MAX_NODES, NodeId
 from retinue.workflows.models import (
     WHOLE_NODE,
     NodeRun,
@@ -241,12 +241,13 @@ class WorkflowNodeTry(Schema, kw_only=True):
 
     node: JsonObject
     input: Any = msgspec.field(default_factory=dict)
-    outputs: Annotated[dict[Id, Any], Meta(max_length=MAX_NODES - 1)] = {}
+    outputs: Annotated[dict[NodeId, Any], Meta(max_length=MAX_NODES - 1)] = {}
     wait: Annotated[float, Meta(ge=0, le=60)] = 30
 
 
 class WorkflowExecutionList(PageQuery, kw_only=True):
     status: RunStatus | None = None
+    trigger: Annotated[str, Meta(max_length=64)] | None = None
     from_: str | None = msgspec.field(name="from", default=None)
     to: str | None = None
 

@@ -200,6 +200,7 @@ async def validate(ctx: Context, workflow: Workflow) -> WorkflowValidated:
 
 async def validate_content(ctx: Context, content: WorkflowContent) -> WorkflowValidated:
     """Return what would keep a workflow with this content from being published."""
+    unknown_keys.report_unknown_keys(ctx, content.nodes, content.edges)
     return await validate(ctx, Workflow(name="", nodes=content.nodes, edges=content.edges))
 
 

@@ -7,7 +7,8 @@ from collections.abc import Callable
 
 from retinue.kit.context import Context
 from retinue.kit.errors import Invalid
-from retinue.kit.ignored_fields import UNKNOWN_FIELD, report_unknown_keys
+from retinue.kit.ignored_fields import UNKNOWN_FIELD
+from retinue.kit.ignored_fields import report_unknown_keys as report_keys_of_free_object
 from retinue.kit.json_types import JsonObject
 from retinue.kit.schema.conditions import find_unknown_condition_keys
 from retinue.kit.schema.fields.unknown_keys import find_unknown_field_keys
@@ -27,6 +28,15 @@ def check_written(ctx: Context, written: JsonObject) -> None:
     problems = problems_of_configs(nodes, lambda position, _: f"nodes.{position}") | problems_of_edges(edges)
     if problems:
         raise Invalid(problems)
+    report_unknown_keys(ctx, nodes, edges)
+    trigger = written.get("trigger") or {}
+    shape = TRIGGER_CONFIGS.get(trigger.get("type", ""))
+    if shape is not None:
+        report_keys_of_free_object(ctx.caller.ignored, trigger.get("config"), shape, "trigger.config")
+
+
+def report_unknown_keys(ctx: Context, nodes: list[JsonObject], edges: list[JsonObject]) -> None:
+    """Report the keys that nodes and edges do not have; those in configs and conditions are problems."""
     ignored = ctx.caller.ignored
     if ignored is None:
         return
@@ -36,10 +46,12 @@ def check_written(ctx: Context, written: JsonObject) -> None:
     for position, edge in enumerate(edges):
         found += _unknown(edge, Edge, f"edges.{position}")
     ignored.report(found)
-    trigger = written.get("trigger") or {}
-    shape = TRIGGER_CONFIGS.get(trigger.get("type", ""))
-    if shape is not None:
-        report_unknown_keys(ignored, trigger.get("config"), shape, "trigger.config")
+
+
+def report_unknown_keys_of_node(ctx: Context, node: JsonObject, place: str) -> None:
+    """Report the keys beside the node's own; those in its config are problems."""
+    if ctx.caller.ignored is not None:
+        ctx.caller.ignored.report(_unknown(node, Node, place))
 
 
 def problems_of_configs(nodes: list[JsonObject], place: Callable[[int, JsonObject], str]) -> Problems:

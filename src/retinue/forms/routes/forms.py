@@ -26,6 +26,7 @@ from retinue.forms.schemas import (
     OptionsQuery,
 )
 from retinue.kit.context import Context
+from retinue.kit.context.drafts import DraftOutdated
 from retinue.kit.errors import InvalidTransition, VaultSealed
 from retinue.kit.http.routing import Routes
 from retinue.kit.lists import Page
@@ -121,7 +122,7 @@ async def delete_form(ctx: Context, this: FormById) -> None:
 @routes.post(
     "/{form_id}/publish",
     requires="forms:write",
-    errors=(InvalidTransition, FormDraftNotFound),
+    errors=(InvalidTransition, DraftOutdated, FormDraftNotFound),
     versioned=Form,
 )
 async def publish_form(ctx: Context, this: FormById, body: DraftPublication) -> FormState:

@@ -14,6 +14,10 @@ from retinue.kit.json_types import JsonObject
 _FINGERPRINT_BYTES = 15
 
 
+class DraftOutdated(VersionConflict):
+    """The record has changed since its draft was begun. Compare both, then send `force` to publish it."""
+
+
 class DraftRecord(TenantRecord, kw_only=True):
     """The content its owner would have; `based_on` is a fingerprint of what the owner had at first."""
 
@@ -32,6 +36,7 @@ class Draft(msgspec.Struct, Generic[Owner], frozen=True, kw_only=True):
     owner: Owner
     record: DraftRecord | None
     owner_content: JsonObject
+    fingerprint: str
 
     @property
     def content(self) -> JsonObject:
@@ -49,7 +54,7 @@ class Draft(msgspec.Struct, Generic[Owner], frozen=True, kw_only=True):
     @property
     def is_outdated(self) -> bool:
         """Whether the owner has other content than when the draft was begun."""
-        return self.record is not None and self.record.based_on != _fingerprint(self.owner_content)
+        return self.record is not None and self.record.based_on != self.fingerprint
 
     @property
     def etag(self) -> str:
@@ -71,29 +76,38 @@ class Draft(msgspec.Struct, Generic[Owner], frozen=True, kw_only=True):
     def require_current(self) -> None:
         """Raise if publishing the draft would undo a change made beside it."""
         if self.is_outdated:
-            raise VersionConflict(entity_tag(self.owner), updated_at=self.owner.updated_at)
+            raise DraftOutdated(entity_tag(self.owner), updated_at=self.owner.updated_at)
 
 
 class Drafts(Generic[Owner]):
-    """The drafts of one kind of record, of which they replace these fields."""
+    """The drafts of one kind of record, of which they replace these fields.
 
-    def __init__(self, record: type[DraftRecord], fields: tuple[str, ...]) -> None:
+    A change of `cosmetic` fields beside a draft is no reason to ask before the draft replaces it.
+    """
+
+    def __init__(
+        self, record: type[DraftRecord], fields: tuple[str, ...], *, cosmetic: tuple[str, ...] = ()
+    ) -> None:
         self._record = record
         self._fields = fields
+        self._cosmetic = cosmetic
 
     async def load(self, ctx: Context, owner: Owner) -> Draft[Owner]:
         record = await ctx.db.find(self._record, owner_id=owner.id)
-        content = {name: getattr(owner, name) for name in self._fields}
-        return Draft(owner=owner, record=record, owner_content=msgspec.to_builtins(content))
+        content = msgspec.to_builtins({name: getattr(owner, name) for name in self._fields})
+        compared = {name: value for name, value in content.items() if name not in self._cosmetic}
+        return Draft(owner=owner, record=record, owner_content=content, fingerprint=_fingerprint(compared))
 
     async def save(self, ctx: Context, draft: Draft[Owner], content: JsonObject) -> Draft[Owner]:
         """Store the content for an owner that is locked; the owner stays as it is."""
         saved = msgspec.to_builtins(content)
         if draft.record is None:
-            based_on = _fingerprint(draft.owner_content)
             await ctx.db.insert(
                 self._record(
-                    owner_id=draft.owner.id, based_on=based_on, content=saved, updated_by=ctx.principal.id
+                    owner_id=draft.owner.id,
+                    based_on=draft.fingerprint,
+                    content=saved,
+                    updated_by=ctx.principal.id,
                 )
             )
         else:

@@ -18,7 +18,7 @@ from retinue.usage.meters import meter
 from retinue.workflows.engine import graph, lineage
 from retinue.workflows.engine.admission import find_limit_error, is_at_max_concurrency
 from retinue.workflows.engine.execution import LockedExecution
-from retinue.workflows.events import WorkflowExecutionStarted
+from retinue.workflows.engine.execution_events import emit_execution_started
 from retinue.workflows.models import (
     NODE_TRY,
     NodeRun,
@@ -155,17 +155,7 @@ async def start_queued_execution(ctx: Context, execution: WorkflowExecution) -> 
 
 
 async def _begin_nodes(locked: LockedExecution, advance: graph.Advance) -> None:
-    execution = locked.execution
-    with lineage.caused_by(locked.ctx, execution):
-        locked.ctx.emit(
-            WorkflowExecutionStarted(
-                workflow_id=execution.workflow_id,
-                execution_id=execution.id,
-                trigger=execution.trigger,
-                status=RunStatus.running,
-            ),
-            conversation_ids=execution.conversation_ids or (),
-        )
+    emit_execution_started(locked.ctx, locked.execution)
     locked.begin(advance)
     for node_id in advance.skipped:
         await locked.skip(node_id)

@@ -5,7 +5,7 @@ from retinue.kit.http.routing import Routes
 from retinue.providers.errors import ModelNotConfigured
 from retinue.usage.errors import BudgetExceeded, ModelUnpriced
 from retinue.workflows import proposals
-from retinue.workflows.errors import WorkflowGenerationFailed
+from retinue.workflows.errors import WorkflowDraftNotFound, WorkflowGenerationFailed
 from retinue.workflows.loaders import WorkflowById
 from retinue.workflows.schemas import (
     WorkflowExplanation,
@@ -38,7 +38,11 @@ async def generate_workflow(ctx: Context, body: WorkflowPrompt) -> WorkflowPropo
 
 
 @routes.post(
-    "/{workflow_id}/explain", requires="workflows:write", cost="chat", calls_out=True, errors=_ERRORS
+    "/{workflow_id}/explain",
+    requires="workflows:write",
+    cost="chat",
+    calls_out=True,
+    errors=(WorkflowDraftNotFound, *_ERRORS),
 )
 async def explain_workflow(
     ctx: Context, workflow: WorkflowById, body: WorkflowExplanationRequest

@@ -1,6 +1,7 @@
 from functools import partial
 
 from retinue.kit.context import Context
+from retinue.kit.context.drafts import DraftOutdated
 from retinue.kit.errors import InvalidTransition
 from retinue.kit.http.routing import Routes
 from retinue.kit.lists import Page, PageQuery
@@ -96,7 +97,7 @@ async def delete_workflow(ctx: Context, workflow: WorkflowById) -> None:
 @routes.post(
     "/{workflow_id}/publish",
     requires=_WRITE,
-    errors=(InvalidTransition, WorkflowDraftNotFound),
+    errors=(InvalidTransition, DraftOutdated, WorkflowDraftNotFound),
     versioned=Workflow,
 )
 async def publish_workflow(ctx: Context, workflow: WorkflowById, body: DraftPublication) -> WorkflowState:
