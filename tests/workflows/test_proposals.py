@@ -10,6 +10,7 @@ from retinue.workflows.models import Workflow
 from tests.adapters.llm_server import ProviderServer
 from tests.client import Api, Response
 from tests.factories.agents import make_agent
+from tests.factories.notifications import make_channel
 from tests.factories.people import People
 from tests.factories.workflows import PATH, edges, make_workflow, node
 from tests.usage.spending import usage
@@ -72,6 +73,9 @@ async def test_what_is_wrong_with_a_proposal_is_said(
 async def test_the_model_is_told_the_types_and_what_the_caller_may_use(
     admin: Api, people: People, provider: ProviderServer, agent: Json
 ) -> None:
+    channel = await make_channel(
+        admin, "slack_webhook", {"webhook_url": "https://hooks.slack.com/services/T0/B0/x"}
+    )
     stranger = await people.signed_in(Role.tenant_admin, await people.tenant("Other"))
     hidden = await make_agent(stranger, name="Hidden")
     provider.says(json.dumps(WRITTEN))
@@ -79,8 +83,18 @@ async def test_the_model_is_told_the_types_and_what_the_caller_may_use(
     [request] = provider.requests
     task = request.body.decode()
     assert agent["id"] in task
+    assert channel["id"] in task
     assert hidden["id"] not in task
     assert "sub_workflow" in task
+
+
+async def test_keys_that_the_model_made_up_do_not_warn_the_caller(
+    admin: Api, provider: ProviderServer, model: str
+) -> None:
+    provider.says(json.dumps({"nodes": [{**node("a"), "bogus": 1}]}))
+    body = {"prompt": "Greet", "model": model}
+    answer = await admin.post(GENERATE, body, headers={"Prefer": "handling=strict"})
+    assert (answer.status, answer.json().get("warnings")) == (200, None)
 
 
 async def test_a_generation_is_booked_as_one_of_workflows(

@@ -28,7 +28,6 @@ from retinue.workflows.errors import WorkflowDraftNotFound, WorkflowGenerationFa
 from retinue.workflows.models import Workflow
 from retinue.workflows.schemas import (
     NodeExplanation,
-    WorkflowContent,
     WorkflowExplanation,
     WorkflowExplanationRequest,
     WorkflowPrompt,
@@ -124,7 +123,7 @@ _REFERABLE = (
     ("agents", "agents:read", _newest(Agent)),
     ("tools", "tools:read", _newest(Tool)),
     ("tables", "data_tables:read", _newest(DataTable)),
-    ("channels", "notifications:read", _newest(Channel)),
+    ("channels", "notification_channels:read", _newest(Channel)),
     ("workflows", "workflows:read", _newest(Workflow)),
 )
 """Records that nodes may refer to, for callers who may read them."""
@@ -138,9 +137,8 @@ async def generate_workflow(ctx: Context, body: WorkflowPrompt) -> WorkflowPropo
     if not 0 < len(written.nodes) <= MAX_NODES or len(written.edges) > MAX_EDGES:
         raise WorkflowGenerationFailed
     edges = [_renamed_ends(edge) for edge in written.edges]
-    checked = await service.validate_content(
-        ctx.detached(), WorkflowContent(nodes=written.nodes, edges=edges)
-    )
+    # Not as a request's content is checked: the caller has not written the keys that have no effect.
+    checked = await service.validate(ctx.detached(), Workflow(name="", nodes=written.nodes, edges=edges))
     return WorkflowProposal(
         name=" ".join(written.name.split())[:_MAX_NAME_LENGTH] or "Workflow",
         description=written.description[:_MAX_DESCRIPTION_LENGTH],

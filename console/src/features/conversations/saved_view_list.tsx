@@ -56,7 +56,7 @@ function SavedViewsPopover({ userId, filters }: Props & { userId: string }) {
         {hasConversationFilters(filters) && !current && (
           <NameForm label={say("viewName")} action={say("saveView")} onDone={(name) => views.save(name, address)} />
         )}
-        <p className="t-12 t-3">{say("viewsHint")}</p>
+        <p className="t-12 t-2">{say("viewsHint")}</p>
       </Popover.Dropdown>
     </Popover>
   );
